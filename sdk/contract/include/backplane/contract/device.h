@@ -43,6 +43,8 @@ enum class Capability : std::uint8_t {
   barrier = 40,  ///< Workgroup barriers.
   matrix = 41,   ///< Matrix units, through native kernels.
   tensor_map = 42,
+  storage_8bit = 43,   ///< 8-bit members of buffers, even where there is no 8-bit arithmetic.
+  storage_16bit = 44,  ///< Likewise of 16 bits.
 };
 
 /// A set of capabilities.

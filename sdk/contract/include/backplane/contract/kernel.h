@@ -27,7 +27,7 @@ enum class KernelForm : std::uint8_t {
 };
 
 /// What a kernel does with a buffer.
-enum class Access : std::uint8_t { read = 1, write = 2, read_write = 3 };
+enum class Access : std::uint8_t { none = 0, read = 1, write = 2, read_write = 3 };
 
 [[nodiscard]] constexpr bool reads(Access access) noexcept {
   return (static_cast<unsigned>(access) & 1U) != 0;
