@@ -189,7 +189,8 @@ class [[nodiscard]] Error {
   Error& operator=(Error&&) noexcept = default;
   ~Error() = default;
 
-  /// Adds the failure that led to this one; shown after the message.
+  /// Adds the failure that led to this one. It is shown after the message and a colon, so the message ends
+  /// without a full stop.
   Error& caused_by(Error cause) &;
   Error&& caused_by(Error cause) && { return std::move(caused_by(std::move(cause))); }
 
@@ -213,7 +214,7 @@ class [[nodiscard]] Error {
   /// Empty unless the host records stack traces (`BACKPLANE_BACKTRACE=1`).
   [[nodiscard]] const std::string& stack_trace() const noexcept { return detail_->stack_trace; }
 
-  /// The message, its causes one to a line and indented, and the stack trace if there is one.
+  /// The message, its cause after a colon or its causes one to a line, and the stack trace if there is one.
   [[nodiscard]] std::string to_string() const;
 
   friend std::ostream& operator<<(std::ostream& out, const Error& error) { return out << error.to_string(); }
@@ -264,8 +265,8 @@ inline Error::Error(ErrorCode code, std::string message, const std::source_locat
 
 inline Error Error::several(std::vector<Error> causes, const std::source_location& where) {
   if (causes.size() == 1) return std::move(causes.front());
-  Error error(ErrorCode::several, std::to_string(causes.size()) + " failures left the memory unwritten.",
-              where);
+  Error error(ErrorCode::several,
+              std::to_string(causes.size()) + " failures left the memory unwritten:", where);
   error.detail_->causes = std::move(causes);
   return error;
 }
@@ -294,6 +295,11 @@ inline Error& Error::with_limit(std::uint64_t requested, std::uint64_t limit) & 
 
 inline void Error::append_to(std::string& text, std::size_t indent) const {
   text.append(detail_->message);
+  if (code_ != ErrorCode::several && detail_->causes.size() == 1) {
+    text.append(": ");
+    detail_->causes.front().append_to(text, indent);
+    return;
+  }
   for (const Error& cause : detail_->causes) {
     text.append("\n").append(indent + 2, ' ');
     cause.append_to(text, indent + 2);
