@@ -1,0 +1,172 @@
+#include "device_thread/lane.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "device_thread/futex.h"
+#include "device_thread/perturb.h"
+#include "device_thread/runner.h"
+
+namespace backplane::detail {
+namespace {
+
+void skip_to_start(RecordAction, void*, Runner*) noexcept {}
+
+}  // namespace
+
+Lane::Lane() : ring_(new(std::align_val_t{kCacheLine}) std::byte[kCapacity]) {}
+
+bool Lane::refill(std::size_t size) noexcept {
+  reclaim(false);
+  const std::uint64_t end = reclaimed_.load(std::memory_order_acquire) + kCapacity;
+  std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  std::uint64_t to_wrap = kCapacity - (tail & kMask);
+  if (size > to_wrap) {
+    if (end - tail < to_wrap) return false;
+    RecordHeader* skip = std::construct_at(
+        at(tail),
+        RecordHeader{.handle = skip_to_start, .size = static_cast<std::uint32_t>(to_wrap), .retained = 0});
+    publish(*skip, false);
+    tail += to_wrap;
+    limit_ = tail;
+    to_wrap = kCapacity;
+  }
+  if (end - tail < size) return false;
+  limit_ = std::min({end, tail + to_wrap, tail + kQuantum});
+  return true;
+}
+
+bool Lane::has_room(std::size_t size) const noexcept {
+  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  const std::uint64_t to_wrap = kCapacity - (tail & kMask);
+  const std::uint64_t needed = size > to_wrap ? to_wrap : size;
+  return head_.load(std::memory_order_seq_cst) + kCapacity - tail >= needed;
+}
+
+void Lane::withdraw(std::uint64_t start) noexcept {
+  RecordHeader* record = at(start);
+  if (record->retained != 0) retained_.fetch_sub(1, std::memory_order_relaxed);
+  record->handle(RecordAction::destroy, record + 1, nullptr);
+  tail_.store(start, std::memory_order_relaxed);
+}
+
+void Lane::sleep_until_call_finished() noexcept {
+  std::uint32_t state = call_.load(std::memory_order_acquire);
+  while (static_cast<CallPhase>(state & ~kCallerSleeps) < CallPhase::done) {
+    if ((state & kCallerSleeps) == 0 &&
+        !call_.compare_exchange_weak(state, state | kCallerSleeps, std::memory_order_acquire)) {
+      continue;
+    }
+    perturb();
+    futex_wait(call_, state | kCallerSleeps);
+    state = call_.load(std::memory_order_acquire);
+  }
+}
+
+bool Lane::take_call() noexcept {
+  const bool ran = phase() == CallPhase::done;
+  call_.store(0, std::memory_order_relaxed);
+  return ran;
+}
+
+Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
+  Drained drained;
+  // The call first: whoever posted it has published its records before, so a waiting call means the tail is
+  // final.
+  const bool call = call_waiting();
+  perturb();
+  const std::uint64_t tail = tail_.load(std::memory_order_acquire);
+  const std::uint64_t start = read_;
+  const std::uint64_t stop = start + std::min<std::uint64_t>(tail - start, limit);
+  // A caller that waits for room leaves the ring this full, and cannot have started to wait behind our back.
+  const bool crowded = tail - start > kCapacity / 2;
+  std::uint64_t published = start;
+  while (read_ < stop && !runner.abandoned()) {
+    RecordHeader* record = at(read_);
+    const std::uint32_t size = record->size;
+    record->handle(record->retained != 0 ? RecordAction::run : RecordAction::run_and_destroy, record + 1,
+                   &runner);
+    read_ += size;
+    ++drained.records;
+    if (read_ - published >= kQuantum) {
+      published = read_;
+      head_.store(read_, std::memory_order_release);
+    }
+  }
+  if (read_ != start) head_.store(read_, crowded ? std::memory_order_seq_cst : std::memory_order_release);
+  if (crowded) wake_producer();
+  if (call && read_ == tail && !runner.abandoned()) {
+    run_call();
+    drained.call = true;
+  }
+  return drained;
+}
+
+void Lane::run_call() noexcept {
+  std::uint32_t state = call_.load(std::memory_order_relaxed);
+  do {
+    if (static_cast<CallPhase>(state & ~kCallerSleeps) != CallPhase::waiting) return;
+    perturb();
+  } while (!call_.compare_exchange_weak(
+      state, static_cast<std::uint32_t>(CallPhase::running) | (state & kCallerSleeps),
+      std::memory_order_acquire));
+  call_handler_(call_frame_);
+  perturb();
+  // The frame is gone as soon as the caller sees this; the lane is not.
+  state = call_.exchange(static_cast<std::uint32_t>(CallPhase::done), std::memory_order_acq_rel);
+  if ((state & kCallerSleeps) != 0) futex_wake(call_);
+}
+
+void Lane::close() noexcept {
+  end_ = read_;
+  closed_.store(true, std::memory_order_release);
+}
+
+bool Lane::quiet() noexcept {
+  const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  const bool same = tail == quiet_tail_;
+  quiet_tail_ = tail;
+  return same;
+}
+
+void Lane::reclaim(bool wait) noexcept {
+  while (reclaiming_.exchange(true, std::memory_order_acquire)) {
+    if (!wait) return;
+    std::this_thread::yield();
+  }
+  const std::uint64_t head = head_.load(std::memory_order_acquire);
+  std::uint64_t position = reclaimed_.load(std::memory_order_relaxed);
+  while (position != head && retains()) {
+    RecordHeader* record = at(position);
+    position += record->size;
+    if (record->retained == 0) continue;
+    record->handle(RecordAction::destroy, record + 1, nullptr);
+    destroyed_.store(destroyed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  reclaimed_.store(head, std::memory_order_release);
+  reclaiming_.store(false, std::memory_order_release);
+}
+
+bool Lane::cancel_call(CallPhase phase) noexcept {
+  std::uint32_t state = call_.load(std::memory_order_seq_cst);
+  do {
+    if (static_cast<CallPhase>(state & ~kCallerSleeps) != CallPhase::waiting) return false;
+  } while (!call_.compare_exchange_weak(state, static_cast<std::uint32_t>(phase), std::memory_order_acq_rel));
+  if ((state & kCallerSleeps) != 0) futex_wake(call_);
+  return true;
+}
+
+void Lane::wait_for_room() noexcept {
+  perturb();
+  futex_wait(room_wanted_, 1);
+}
+
+void Lane::wake_producer() noexcept {
+  if (room_wanted_.exchange(0, std::memory_order_seq_cst) != 0) futex_wake(room_wanted_);
+}
+
+void Lane::release_reference(Lane* lane) noexcept {
+  if (lane->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete lane;  // NOLINT(*-owning-memory)
+}
+
+}  // namespace backplane::detail

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "device_thread/cpu.h"
+
+namespace backplane::detail {
+
+class Runner;
+
+enum class RecordAction : std::uint8_t { run, run_and_destroy, destroy };
+
+/// What stands before each callable in a lane.
+struct alignas(16) RecordHeader {
+  using Handler = void (*)(RecordAction action, void* payload, Runner* runner) noexcept;
+
+  Handler handle;          // `runner` is null unless it runs
+  std::uint32_t size;      // bytes to the next record
+  std::uint32_t retained;  // 1: the runner only runs it, whoever reclaims the slot destroys it
+};
+static_assert(sizeof(RecordHeader) == 16);
+
+enum class CallPhase : std::uint32_t { none, waiting, running, done, torn_down };
+
+/// A bounded ring of variable-length records from one calling thread to one runner, and the place where that
+/// thread leaves its blocking call. The calling thread uses the first group of methods, the runner the
+/// second; the third is for either, and for the thread that shuts down.
+class Lane {
+ public:
+  static constexpr std::size_t kCapacity = std::size_t{64} * 1024;  // bytes, a power of two
+  static constexpr std::size_t kLargestRecord = kCapacity / 8;      // bytes, with the header
+  static constexpr std::size_t kQuantum = kCapacity / 4;  // bytes between looks at what the other side did
+
+  using CallHandler = void (*)(void* frame) noexcept;
+
+  Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  // The calling thread.
+
+  /// Room for a record of `size` bytes, a multiple of 16, or null if `refill` must look for it first.
+  [[nodiscard]] RecordHeader* try_reserve(std::size_t size) noexcept {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    if (size > limit_ - tail) return nullptr;
+    return at(tail);
+  }
+
+  /// Reclaims what was run and moves to the start of the ring if `size` does not fit before its end. False
+  /// while there is no room.
+  [[nodiscard]] bool refill(std::size_t size) noexcept;
+
+  /// Whether the runner has left room for `size` bytes, reclaimed or not.
+  [[nodiscard]] bool has_room(std::size_t size) const noexcept;
+
+  /// Hands over the record at the tail. `ordered`: as a sequentially consistent operation.
+  void publish(const RecordHeader& record, bool ordered) noexcept {
+    if (record.retained != 0) {
+      retained_.store(retained_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    store(tail_, tail_.load(std::memory_order_relaxed) + record.size, ordered);
+  }
+
+  /// Takes back and destroys the newest record, which the runner must never have seen.
+  void withdraw(std::uint64_t start) noexcept;
+
+  /// Leaves a call behind every record published so far; one at a time.
+  void post_call(CallHandler handler, void* frame, bool ordered) noexcept {
+    call_handler_ = handler;
+    call_frame_ = frame;
+    store(call_, static_cast<std::uint32_t>(CallPhase::waiting), ordered);
+  }
+  [[nodiscard]] bool call_finished() const noexcept { return phase() >= CallPhase::done; }
+  void sleep_until_call_finished() noexcept;
+  /// Whether the call ran; false if it was torn down. Requires `call_finished()`.
+  [[nodiscard]] bool take_call() noexcept;
+
+  [[nodiscard]] std::uint64_t tail() const noexcept { return tail_.load(std::memory_order_relaxed); }
+
+  // The runner.
+
+  [[nodiscard]] bool has_work() const noexcept {
+    return tail_.load(std::memory_order_seq_cst) != read_ || call_waiting();
+  }
+  [[nodiscard]] bool call_waiting() const noexcept { return phase() == CallPhase::waiting; }
+
+  /// Runs published records, at most about `limit` bytes of them, then a waiting call. Stops early when the
+  /// runner is abandoned. What it ran.
+  struct Drained {
+    std::uint32_t records = 0;
+    bool call = false;
+    [[nodiscard]] bool any() const noexcept { return records != 0 || call; }
+  };
+  Drained drain(Runner& runner, std::size_t limit);
+
+  /// Nothing published after this is run.
+  void close() noexcept;
+
+  [[nodiscard]] bool retired() const noexcept { return retired_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool drained() const noexcept { return tail_.load(std::memory_order_acquire) == read_; }
+  /// Whether the calling thread submitted nothing since this was last asked.
+  [[nodiscard]] bool quiet() noexcept;
+
+  // Either side.
+
+  /// Destroys retained callables that were run. `wait`: also if the other side is at it; it then waits for
+  /// that.
+  void reclaim(bool wait) noexcept;
+  [[nodiscard]] bool retains() const noexcept {
+    return retained_.load(std::memory_order_relaxed) != destroyed_.load(std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+  /// Where the runner stopped. Requires `closed()`.
+  [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
+
+  /// The calling thread is gone: the runner runs what is left and lets go of the lane.
+  void retire() noexcept { retired_.store(true, std::memory_order_release); }
+
+  /// Takes a call that no one runs yet away from the runner. `phase` is what its caller then sees.
+  bool cancel_call(CallPhase phase) noexcept;
+
+  /// Sleeps until the runner has made room or `wake_producer` was called, unless `give_up()`.
+  template <class GiveUp>
+  void sleep_until_room(std::size_t size, GiveUp give_up) noexcept {
+    room_wanted_.store(1, std::memory_order_seq_cst);
+    if (!has_room(size) && !give_up()) wait_for_room();
+  }
+  void wake_producer() noexcept;
+
+  void acquire_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  static void release_reference(Lane* lane) noexcept;
+
+ private:
+  static constexpr std::uint64_t kMask = kCapacity - 1;
+  static constexpr std::uint32_t kCallerSleeps = 8;  // beside the phase
+
+  struct FreeRing {
+    void operator()(std::byte* ring) const noexcept {
+      ::operator delete[](ring, std::align_val_t{kCacheLine});
+    }
+  };
+
+  template <class T>
+  static void store(std::atomic<T>& word, T value, bool ordered) noexcept {
+    if (ordered) {
+      word.exchange(value, std::memory_order_seq_cst);
+    } else {
+      word.store(value, std::memory_order_release);
+    }
+  }
+
+  [[nodiscard]] RecordHeader* at(std::uint64_t position) const noexcept {
+    return reinterpret_cast<RecordHeader*>(ring_.get() + (position & kMask));
+  }
+  [[nodiscard]] CallPhase phase() const noexcept {
+    return static_cast<CallPhase>(call_.load(std::memory_order_seq_cst) & ~kCallerSleeps);
+  }
+  void wait_for_room() noexcept;
+  void run_call() noexcept;
+
+  // Written by the calling thread, polled by the runner: one transfer brings everything a call needs.
+  alignas(kCacheLine) std::atomic<std::uint64_t> tail_{0};
+  std::atomic<std::uint32_t> call_{0};
+  std::atomic<bool> retired_{false};
+  CallHandler call_handler_ = nullptr;
+  void* call_frame_ = nullptr;
+  std::atomic<std::uint64_t> retained_{0};  // how many retained records were ever published
+
+  // The calling thread's own.
+  alignas(kCacheLine) std::uint64_t limit_ = 0;  // it may write up to here: never past the end of the ring
+  std::unique_ptr<std::byte[], FreeRing> ring_;
+
+  // Written by the runner.
+  alignas(kCacheLine) std::atomic<std::uint64_t> head_{0};
+  std::uint64_t read_ = 0;
+  std::uint64_t quiet_tail_ = 0;
+  std::uint64_t end_ = 0;
+  std::atomic<bool> closed_{false};
+
+  // Seldom written, by either.
+  alignas(kCacheLine) std::atomic<bool> reclaiming_{false};  // who holds it moves the next two
+  std::atomic<std::uint64_t> reclaimed_{0};
+  std::atomic<std::uint64_t> destroyed_{0};
+  std::atomic<std::uint32_t> room_wanted_{0};
+  std::atomic<std::uint32_t> references_{1};
+};
+
+}  // namespace backplane::detail

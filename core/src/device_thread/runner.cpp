@@ -1,0 +1,326 @@
+#include "device_thread/runner.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "device_thread/futex.h"
+#include "device_thread/process_barrier.h"
+#include "device_thread/thread_name.h"
+
+namespace backplane::detail {
+namespace {
+
+std::uint64_t next_runner_id() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// Looking for work takes the lane's line away from a caller that is writing into it, so after a short batch
+// the runner lets a longer one gather.
+constexpr std::uint32_t kShortBatch = 64;
+constexpr int kBatchPauses = 16;
+
+// A runner that is never idle lets go of what quiet callers left behind this often.
+constexpr std::uint32_t kRecordsBetweenSweeps = 4096;
+
+}  // namespace
+
+Runner::Runner(RunnerOptions options)
+    : caller_may_run_(options.caller_may_run),
+      ordered_(!options.use_process_barrier || !process_barrier_available()),
+      id_(next_runner_id()),
+      options_(std::move(options)) {}
+
+Route Runner::route() noexcept {
+  if (forked()) return {.refusal = ErrorCode::forked};
+  if (const ThreadScope* scope = find_scope(*this)) {
+    if (scope->in_server_call) return {.refusal = ErrorCode::re_entered};
+    return {.run_here = true};
+  }
+  if (!open()) return {.refusal = ErrorCode::disconnected};
+  if (Lane* lane = find_registered_lane(id_)) {
+    lane_cache_slot(id_) = {id_, lane};
+    return {.lane = lane};
+  }
+  Lane* lane = nullptr;
+  try {
+    lane = new Lane;  // NOLINT(*-owning-memory): counted
+    const std::lock_guard lock(lanes_mutex_);
+    if (!takes_lanes_) {
+      Lane::release_reference(lane);
+      return {.refusal = ErrorCode::disconnected};
+    }
+    all_lanes_.push_back(lane);
+    lane->acquire_reference();
+    lanes_version_.fetch_add(1, std::memory_order_seq_cst);
+    if (!register_lane(id_, lane)) return {.lane = lane, .one_shot = true};
+    lane_cache_slot(id_) = {id_, lane};
+    return {.lane = lane};
+  } catch (const std::bad_alloc&) {
+    if (lane != nullptr) end_one_shot(lane);
+    return {.refusal = ErrorCode::out_of_memory};
+  }
+}
+
+void Runner::end_one_shot(Lane* lane) noexcept {
+  lane->retire();
+  Lane::release_reference(lane);
+}
+
+RecordHeader* Runner::wait_for_room(Lane& lane, std::size_t size) noexcept {
+  while (!lane.refill(size)) {
+    const auto give_up = [&] { return (state_.load(std::memory_order_seq_cst) & kClosing) != 0; };
+    wake();
+    if (give_up()) return nullptr;
+    if (spin_until([&] { return lane.has_room(size); })) continue;
+    lane.sleep_until_room(size, give_up);
+  }
+  return lane.try_reserve(size);
+}
+
+ErrorCode Runner::published_while_not_running(Lane& lane, std::uint64_t start) noexcept {
+  if ((state_.load(std::memory_order_seq_cst) & (kClosed | kAbandoned)) != 0)
+    return settle_record(lane, start);
+  wake();
+  return ErrorCode::none;
+}
+
+// The record was published while the runner read the lanes for the last time, and it may have missed it.
+ErrorCode Runner::settle_record(Lane& lane, std::uint64_t start) noexcept {
+  while (!lane.closed()) {
+    if (abandoned()) return ErrorCode::disconnected;
+    std::this_thread::yield();
+  }
+  if (start < lane.end()) return ErrorCode::none;
+  lane.withdraw(start);
+  return ErrorCode::disconnected;
+}
+
+ErrorCode Runner::call(Lane& lane, Lane::CallHandler handler, void* frame) noexcept {
+  lane.post_call(handler, frame, ordered_);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  perturb();
+  const std::uint32_t state = state_.load(std::memory_order_seq_cst);
+  if ((state & (kClosed | kAbandoned)) != 0) return settle_call(lane);
+  if (state != kRunning) wake();
+  // A caller that has just woken the runner sleeps at once: spinning, it may hold the very core that the
+  // runner is to wake on.
+  if (state != kRunning || !spin_until([&] { return lane.call_finished(); }))
+    lane.sleep_until_call_finished();
+  return lane.take_call() ? ErrorCode::none : ErrorCode::torn_down;
+}
+
+ErrorCode Runner::settle_call(Lane& lane) noexcept {
+  while (!lane.call_finished()) {
+    if (lane.closed() && lane.cancel_call(CallPhase::none)) return ErrorCode::disconnected;
+    if (abandoned() && lane.cancel_call(CallPhase::none)) return ErrorCode::torn_down;
+    std::this_thread::yield();
+  }
+  return lane.take_call() ? ErrorCode::none : ErrorCode::torn_down;
+}
+
+// Every change of a parked or borrowed state is a read-modify-write, so whoever published before it can
+// neither miss the change nor be missed.
+void Runner::wake() noexcept {
+  std::uint32_t state = state_.load(std::memory_order_seq_cst);
+  for (;;) {
+    if ((state & kParked) != 0) {
+      perturb();
+      if (!state_.compare_exchange_weak(state, state & ~kParked, std::memory_order_seq_cst)) continue;
+      futex_wake(state_);
+      return;
+    }
+    if ((state & kBorrowed) == 0 || (state & kWanted) != 0) return;
+    if (state_.compare_exchange_weak(state, state | kWanted, std::memory_order_seq_cst)) return;
+  }
+}
+
+void Runner::end_borrow() noexcept {
+  std::uint32_t state = kBorrowed;
+  perturb();
+  if (state_.compare_exchange_strong(state, kParked, std::memory_order_acq_rel)) return;
+  while (!state_.compare_exchange_weak(state, state & ~(kBorrowed | kWanted), std::memory_order_acq_rel)) {
+  }
+  futex_wake(state_);
+}
+
+void Runner::report(const Error& error) noexcept {
+  try {
+    if (options_.on_exception) {
+      options_.on_exception(error);
+    } else {
+      std::fprintf(stderr, "backplane: a task of device thread \"%s\" failed: %s\n", options_.name.c_str(),
+                   error.to_string().c_str());
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): a report that fails has nowhere to go
+  }
+}
+
+void Runner::close() noexcept {
+  state_.fetch_or(kClosing, std::memory_order_seq_cst);
+  perturb();
+  wake();
+  const std::lock_guard lock(lanes_mutex_);
+  for (Lane* lane : all_lanes_) lane->wake_producer();
+}
+
+void Runner::abandon() noexcept {
+  state_.fetch_or(kClosing | kAbandoned, std::memory_order_seq_cst);
+  // A caller that posted before it could see the flag is found below; one that sees it settles by itself.
+  if (!ordered_) process_barrier();
+  const std::lock_guard lock(lanes_mutex_);
+  for (Lane* lane : all_lanes_) {
+    lane->cancel_call(CallPhase::torn_down);
+    lane->wake_producer();
+  }
+}
+
+void Runner::run(const std::function<Result<Owner>()>& make_owner,
+                 const std::function<void(Result<void>)>& started) {
+  set_thread_name(options_.name);
+  const RunnerScope scope(*this);
+  Result<Owner> owner = make_owner();
+  if (!owner) {
+    state_.fetch_or(kClosing, std::memory_order_seq_cst);
+    finish();
+    started(std::move(owner).error());
+    return;
+  }
+  Owner kept = *std::move(owner);
+  started({});
+  loop();
+  finish();
+  if (abandoned()) {
+    // Reported as left behind: nothing of it may be touched any more, the library it came from least of all.
+    left_behind_ = std::move(kept);
+    return;
+  }
+  kept.reset();
+}
+
+void Runner::loop() {
+  for (;;) {
+    const Lane::Drained drained = run_pass();
+    if (abandoned()) return;
+    if (drained.any()) {
+      worked_since_idle_ = true;
+      records_since_sweep_ += drained.records;
+      if (records_since_sweep_ >= kRecordsBetweenSweeps) sweep(false);
+      if (!drained.call && drained.records < kShortBatch) {
+        for (int pause = 0; pause < kBatchPauses; ++pause) cpu_pause();
+      }
+      continue;
+    }
+    if (!open()) return;
+    if (spin_until([&] { return has_work() || !open(); })) continue;
+    if (worked_since_idle_) {
+      worked_since_idle_ = false;
+      idle();
+      continue;  // it may have taken a while
+    }
+    park();
+  }
+}
+
+Lane::Drained Runner::run_pass() {
+  if (lanes_version_.load(std::memory_order_acquire) != seen_version_) absorb_new_lanes();
+  Lane::Drained total;
+  for (Lane* lane : lanes_) {
+    if (!lane->has_work()) continue;
+    const Lane::Drained drained = lane->drain(*this, Lane::kQuantum);
+    total.records += drained.records;
+    total.call = total.call || drained.call;
+  }
+  return total;
+}
+
+bool Runner::has_work() const noexcept {
+  if (lanes_version_.load(std::memory_order_seq_cst) != seen_version_) return true;
+  return std::ranges::any_of(lanes_, [](const Lane* lane) { return lane->has_work(); });
+}
+
+void Runner::absorb_new_lanes() {
+  const std::lock_guard lock(lanes_mutex_);
+  seen_version_ = lanes_version_.load(std::memory_order_relaxed);
+  lanes_ = all_lanes_;
+}
+
+void Runner::idle() noexcept {
+  sweep(true);
+  if (!options_.on_idle) return;
+  try {
+    options_.on_idle();
+  } catch (...) {
+    report(error_from_current_exception());
+  }
+}
+
+// Callers destroy what they retain when they come back to the lane; this is for those that do not.
+void Runner::sweep(bool all) noexcept {
+  records_since_sweep_ = 0;
+  for (std::size_t i = 0; i < lanes_.size();) {
+    Lane* lane = lanes_[i];
+    if (lane->quiet() || all) lane->reclaim(false);
+    if (!lane->retired() || !lane->drained()) {
+      ++i;
+      continue;
+    }
+    lane->reclaim(true);
+    lane->close();
+    const std::lock_guard lock(lanes_mutex_);
+    std::erase(all_lanes_, lane);
+    lanes_.erase(lanes_.begin() + static_cast<std::ptrdiff_t>(i));
+    Lane::release_reference(lane);
+  }
+}
+
+void Runner::park() noexcept {
+  std::uint32_t running = kRunning;
+  perturb();
+  if (!state_.compare_exchange_strong(running, kParked, std::memory_order_seq_cst)) return;
+  if (!ordered_) process_barrier();
+  perturb();
+  if (has_work()) wake();
+  for (;;) {
+    const std::uint32_t state = state_.load(std::memory_order_acquire);
+    if ((state & (kParked | kBorrowed)) == 0) return;
+    perturb();
+    futex_wait(state_, state);
+  }
+}
+
+void Runner::finish() noexcept {
+  state_.fetch_or(kClosed, std::memory_order_seq_cst);
+  if (!ordered_) process_barrier();
+  {
+    const std::lock_guard lock(lanes_mutex_);
+    takes_lanes_ = false;
+    lanes_ = all_lanes_;
+  }
+  for (Lane* lane : lanes_) {
+    perturb();
+    static_cast<void>(lane->drain(*this, Lane::kCapacity));
+    if (abandoned()) return;
+    lane->close();
+    lane->reclaim(true);
+  }
+  const std::lock_guard lock(lanes_mutex_);
+  for (Lane* lane : all_lanes_) Lane::release_reference(lane);
+  all_lanes_.clear();
+  lanes_.clear();
+}
+
+Error error_from_current_exception() {
+  try {
+    throw;
+  } catch (const Exception& exception) {
+    return Error(ErrorCode::exception, exception.what()).caused_by(exception.error());
+  } catch (const std::exception& exception) {
+    return Error(ErrorCode::exception, exception.what());
+  } catch (...) {
+    return Error(ErrorCode::exception, "An exception that is not a std::exception escaped a task.");
+  }
+}
+
+}  // namespace backplane::detail
