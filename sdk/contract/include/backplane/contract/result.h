@@ -2,7 +2,7 @@
 
 #include <concepts>
 #include <exception>
-#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -34,59 +34,33 @@ class [[nodiscard]] Result {
   template <class U = T>
     requires(std::constructible_from<T, U> && !std::same_as<std::remove_cvref_t<U>, Result> &&
              !std::same_as<std::remove_cvref_t<U>, Error>)
-  Result(U&& value) : value_(std::forward<U>(value)) {}       // NOLINT(*-explicit-*): "return value;"
+  Result(U&& value)
+      : value_(std::in_place, std::forward<U>(value)) {}      // NOLINT(*-explicit-*): "return value;"
   Result(Error error) noexcept : error_(std::move(error)) {}  // NOLINT(*-explicit-*): "return error;"
 
-  Result(const Result& other)
-    requires std::copy_constructible<T>
-      : error_(other.error_) {
-    if (other.has_value()) std::construct_at(&value_, other.value_);
-  }
-  Result(Result&& other) noexcept : error_(std::move(other.error_)) {
-    if (other.has_value()) {
-      std::construct_at(&value_, std::move(other.value_));
-    }
-  }
-  Result& operator=(const Result& other)
-    requires std::copy_constructible<T>
-  {
-    return *this = Result(other);
-  }
-  Result& operator=(Result&& other) noexcept {
-    if (this != &other) {
-      std::destroy_at(this);
-      std::construct_at(this, std::move(other));
-    }
-    return *this;
-  }
-  ~Result() {
-    if (has_value()) std::destroy_at(&value_);
-  }
-
-  // The code stays behind in a moved-from error, so a moved-from Result still knows which side it had.
-  [[nodiscard]] bool has_value() const noexcept { return error_.code() == ErrorCode::none; }
+  [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return has_value(); }
 
   /// The value. Throws `Exception` if there is none.
-  T& value() & { return require(), value_; }
-  const T& value() const& { return require(), value_; }
-  T&& value() && { return require(), std::move(value_); }
+  T& value() & { return require(), *value_; }
+  const T& value() const& { return require(), *value_; }
+  T&& value() && { return require(), *std::move(value_); }
 
   /// The value, or `alternative` if there is none.
   template <class U>
   T value_or(U&& alternative) && {
-    return has_value() ? std::move(value_) : static_cast<T>(std::forward<U>(alternative));
+    return std::move(value_).value_or(std::forward<U>(alternative));
   }
 
   /// This result if it has a value, else `alternative`.
   Result or_else(Result alternative) && { return has_value() ? std::move(*this) : std::move(alternative); }
 
   /// The value, which must be there.
-  T& operator*() & noexcept { return value_; }
-  const T& operator*() const& noexcept { return value_; }
-  T&& operator*() && noexcept { return std::move(value_); }
-  T* operator->() noexcept { return &value_; }
-  const T* operator->() const noexcept { return &value_; }
+  T& operator*() & noexcept { return *value_; }
+  const T& operator*() const& noexcept { return *value_; }
+  T&& operator*() && noexcept { return *std::move(value_); }
+  T* operator->() noexcept { return &*value_; }
+  const T* operator->() const noexcept { return &*value_; }
 
   /// The error, which must be there.
   [[nodiscard]] const Error& error() const& noexcept { return error_; }
@@ -97,10 +71,8 @@ class [[nodiscard]] Result {
     if (!has_value()) throw Exception(error_);
   }
 
-  Error error_;
-  union {
-    T value_;
-  };
+  std::optional<T> value_;
+  Error error_;  // "none" where there is a value
 };
 
 /// Success, or the `Error` that prevented it. Must be looked at. The size of an `Error`.
