@@ -125,9 +125,10 @@ ErrorCode Runner::settle_call(Lane& lane) noexcept {
 void Runner::wake() noexcept {
   std::uint32_t state = state_.load(std::memory_order_seq_cst);
   for (;;) {
-    if ((state & kParked) != 0) {
+    if ((state & (kParked | kParking)) != 0) {
       perturb();
-      if (!state_.compare_exchange_weak(state, state & ~kParked, std::memory_order_seq_cst)) continue;
+      if (!state_.compare_exchange_weak(state, state & ~(kParked | kParking), std::memory_order_seq_cst))
+        continue;
       futex_wake(state_);
       return;
     }
@@ -276,15 +277,18 @@ void Runner::sweep(bool all) noexcept {
 }
 
 void Runner::park() noexcept {
-  std::uint32_t running = kRunning;
+  std::uint32_t state = kRunning;
   perturb();
-  if (!state_.compare_exchange_strong(running, kParked, std::memory_order_seq_cst)) return;
+  if (!state_.compare_exchange_strong(state, kParking, std::memory_order_seq_cst)) return;
   if (!ordered_) process_barrier();
   perturb();
   if (has_work()) wake();
+  // Only now are the lanes known to be drained, so only now may a caller borrow.
+  state = kParking;
+  state_.compare_exchange_strong(state, kParked, std::memory_order_seq_cst);
   for (;;) {
-    const std::uint32_t state = state_.load(std::memory_order_acquire);
-    if ((state & (kParked | kBorrowed)) == 0) return;
+    state = state_.load(std::memory_order_acquire);
+    if ((state & (kParked | kParking | kBorrowed)) == 0) return;
     perturb();
     futex_wait(state_, state);
   }

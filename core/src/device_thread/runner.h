@@ -102,7 +102,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
 
  private:
-  // The state word: one of the first three, with flags.
+  // The state word: one of the first four, with flags.
   static constexpr std::uint32_t kRunning = 0;
   static constexpr std::uint32_t kParked = 1;
   static constexpr std::uint32_t kBorrowed = 2;
@@ -111,6 +111,8 @@ class Runner : public std::enable_shared_from_this<Runner> {
   static constexpr std::uint32_t kClosing = 8;
   static constexpr std::uint32_t kClosed = 16;  // lanes are being read for the last time
   static constexpr std::uint32_t kAbandoned = 32;
+  static constexpr std::uint32_t kParking =
+      64;  // not yet kParked: lanes may hold work that nobody will announce
 
   ErrorCode published_while_not_running(Lane& lane, std::uint64_t start) noexcept;
   ErrorCode settle_record(Lane& lane, std::uint64_t start) noexcept;
