@@ -124,6 +124,9 @@ class DeviceThread {
   /// Shuts down with the default limit, if that was not done. In a child of `fork`, does nothing.
   ~DeviceThread();
 
+  /// Sets `Options::caller_may_run` where it only became known with the owner. Before any other call.
+  void set_caller_may_run(bool may) noexcept { runner_->set_caller_may_run(may); }
+
   /// Hands over `task` to be run after everything this thread handed over before. It is moved into the lane,
   /// run, and destroyed right after, all without a lock, an allocation (up to 8 KiB) or a system call, unless
   /// the device's thread sleeps and is woken. Does not wait for it to run; waits for room while the lane is
@@ -155,6 +158,9 @@ class DeviceThread {
   template <class F>
     requires std::invocable<F&>
   detail::CallResult<std::remove_reference_t<F>> call(F&& task);
+
+  /// What an answer of `submit` other than `none` means, as an error.
+  [[nodiscard]] Error refusal(ErrorCode code) const { return detail::refusal_error(*runner_, code); }
 
   /// Whether the calling thread is running a task of this device now.
   [[nodiscard]] bool is_current() const noexcept { return detail::find_scope(*runner_) != nullptr; }

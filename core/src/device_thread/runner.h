@@ -73,6 +73,9 @@ class Runner : public std::enable_shared_from_this<Runner> {
   /// Runs a call through the lane and waits for it. `none` if it ran.
   [[nodiscard]] ErrorCode call(Lane& lane, Lane::CallHandler handler, void* frame) noexcept;
 
+  /// Whether `try_borrow` may succeed. Before any call.
+  void set_caller_may_run(bool may) noexcept { caller_may_run_ = may; }
+
   /// Takes the runner's place while it is parked, which it is only with every lane drained.
   [[nodiscard]] bool try_borrow() noexcept {
     std::uint32_t parked = kParked;
@@ -130,7 +133,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
 
   // Read by every caller, written when the runner sleeps or wakes.
   alignas(kCacheLine) std::atomic<std::uint32_t> state_{kRunning};
-  const bool caller_may_run_;
+  bool caller_may_run_;
   const bool ordered_;
   const std::uint64_t id_;
 

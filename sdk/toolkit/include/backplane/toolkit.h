@@ -5,4 +5,5 @@
 #include <backplane/sdk.h>
 #include <backplane/toolkit/error_graph.h>
 #include <backplane/toolkit/failures.h>
+#include <backplane/toolkit/pitched_copy.h>
 #include <backplane/toolkit/taint.h>

@@ -38,6 +38,8 @@ class IDeferredState {
 template <class T>
 class [[nodiscard]] Deferred {
  public:
+  using TimePoint = typename IDeferredState<T>::TimePoint;
+
   explicit Deferred(std::unique_ptr<IDeferredState<T>> state) noexcept : state_(std::move(state)) {}
 
   /// One that is complete already. Does not allocate.
@@ -47,20 +49,25 @@ class [[nodiscard]] Deferred {
   [[nodiscard]] bool valid() const noexcept { return value_.has_value() || state_ != nullptr; }
 
   /// Whether `wait` would return at once. Does not block. Requires `valid()`.
-  [[nodiscard]] bool ready() {
-    return value_ || state_->wait_until(std::chrono::steady_clock::time_point::min());
-  }
+  [[nodiscard]] bool ready() { return wait_until(TimePoint::min()); }
 
-  /// Blocks for at most `timeout`; true when ready. After a timeout the value can still be waited for.
+  /// Blocks until ready or `deadline`, whichever is first; true when ready. After a timeout the value can
+  /// still be waited for. Requires `valid()`.
+  [[nodiscard]] bool wait_until(TimePoint deadline) { return value_ || state_->wait_until(deadline); }
+
+  /// Likewise, for at most `timeout`; one too long for the clock means for good.
   template <class Rep, class Period>
   [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) {
-    return value_ || state_->wait_until(std::chrono::steady_clock::now() + timeout);
+    const TimePoint now = std::chrono::steady_clock::now();
+    return wait_until(timeout < TimePoint::max() - now
+                          ? now + std::chrono::duration_cast<TimePoint::duration>(timeout)
+                          : TimePoint::max());
   }
 
   /// Blocks until ready and takes the value. Requires `valid()`.
   T wait() {
     if (value_) return *std::exchange(value_, std::nullopt);
-    state_->wait_until(std::chrono::steady_clock::time_point::max());
+    state_->wait_until(TimePoint::max());
     return std::exchange(state_, nullptr)->take();
   }
 

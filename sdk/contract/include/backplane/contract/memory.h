@@ -30,7 +30,9 @@ class Allocation {
   [[nodiscard]] const std::string& label() const noexcept { return label_; }
 
   /// Whether its last reference falls into `dropped`, which is to say: whether it belongs to that server.
-  [[nodiscard]] bool belongs_to(const DroppedAllocations& dropped) const noexcept { return dropped_.get() == &dropped; }
+  [[nodiscard]] bool belongs_to(const DroppedAllocations& dropped) const noexcept {
+    return dropped_.get() == &dropped;
+  }
 
   /// The server's own bookkeeping, 0 until `initialize_memory`. Touched on the server's thread alone.
   std::uint64_t server_slot = 0;

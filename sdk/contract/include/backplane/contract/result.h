@@ -32,7 +32,7 @@ class [[nodiscard]] Result {
   using value_type = T;
 
   template <class U = T>
-    requires(std::constructible_from<T, U> && !std::same_as<std::remove_cvref_t<U>, Result> &&
+    requires(std::convertible_to<U, T> && !std::same_as<std::remove_cvref_t<U>, Result> &&
              !std::same_as<std::remove_cvref_t<U>, Error>)
   Result(U&& value)
       : value_(std::in_place, std::forward<U>(value)) {}      // NOLINT(*-explicit-*): "return value;"
