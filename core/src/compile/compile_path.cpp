@@ -67,11 +67,17 @@ Result<std::shared_ptr<const Artifact>> CompilePath::compile(const KernelDefinit
   // A compiler that lets an exception out must not leave others waiting for a trip that never ends.
   try {
     BACKPLANE_TRY(const std::vector<std::byte> lowered, compiler_.lower(definition));
+    if (lowered.empty()) {  // native code that needs no compiling has nothing to be found by
+      BACKPLANE_TRY(Artifact made, compiler_.finalize(definition, lowered));
+      const std::lock_guard lock(mutex_);
+      ++statistics_.fresh;
+      return std::make_shared<const Artifact>(std::move(made));
+    }
     const KernelId key = hash(lowered);
     {
       const std::lock_guard lock(mutex_);
       const auto known = by_lowered_.find(key);
-      if (!lowered.empty() && known != by_lowered_.end()) {
+      if (known != by_lowered_.end()) {
         ++statistics_.rekeyed;
         return known->second;
       }

@@ -53,12 +53,7 @@ void Failures::enter(std::span<const TrackedRange> written) {
   }
 }
 
-void Failures::leave(std::span<const TrackedRange> written, const Result<void>& outcome,
-                     std::string_view operation, StreamId stream) {
-  if (!outcome) {
-    claim(written, outcome.error(), std::string(operation), stream);
-    return;
-  }
+void Failures::release(std::span<const TrackedRange> written) {
   // Entering left nothing but the provisional claim on these bytes, behind which no failure stands.
   for (const TrackedRange& range : written) range.memory->taint.release(range.begin, range.end);
 }

@@ -66,9 +66,8 @@ class Failures {
   /// Enters the write set. It stays claimed if `leave` is never called.
   void enter(std::span<const TrackedRange> written);
 
-  /// Leaves it: releases it on success, else claims it for the error.
-  void leave(std::span<const TrackedRange> written, const Result<void>& outcome, std::string_view operation,
-             StreamId stream);
+  /// Leaves it after success: these bytes were produced.
+  void release(std::span<const TrackedRange> written);
 
   /// The first input that carries a failure; null if none does.
   [[nodiscard]] static const TrackedRange* find_unwritten(std::span<const TrackedRange> reads) noexcept;
@@ -100,9 +99,11 @@ class ExecuteScope {
 
   /// Work that always runs: host writes, replays. `operation` names it in messages.
   template <class Body>
-  void over(std::string_view operation, std::span<const TrackedRange> written, Body&& body) {
+  void over(std::string operation, std::span<const TrackedRange> written, Body&& body) {
     failures_.enter(written);
-    failures_.leave(written, std::forward<Body>(body)(), operation, stream_);
+    const Result<void> outcome = std::forward<Body>(body)();
+    if (outcome) return failures_.release(written);
+    failures_.claim(written, outcome.error(), std::move(operation), stream_);
   }
 
   /// A kernel: skipped, with its outputs inheriting the failure, where an input was never produced. True if
@@ -115,7 +116,12 @@ class ExecuteScope {
       return false;
     }
     failures_.enter(written);
-    failures_.leave(written, std::forward<Body>(body)(), kernel, stream_);
+    const Result<void> outcome = std::forward<Body>(body)();
+    if (outcome) {
+      failures_.release(written);
+    } else {
+      failures_.claim(written, outcome.error(), "kernel \"" + std::string(kernel) + '"', stream_);
+    }
     return true;
   }
 
