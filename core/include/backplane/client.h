@@ -16,6 +16,8 @@
 #include <backplane/contract/bytes.h>
 #include <backplane/contract/deferred.h>
 #include <backplane/contract/device.h>
+#include <backplane/contract/memory.h>
+#include <backplane/contract/profile.h>
 #include <backplane/contract/result.h>
 #include <backplane/export.h>
 #include <backplane/kernel.h>
@@ -140,6 +142,21 @@ class BACKPLANE_API Client {
     return check(std::span(buffers.begin(), buffers.size()));
   }
 
+  /// Measures what `work` has this thread's stream do, on the device's clock where it has one. Blocks until it is done. An
+  /// exception that leaves `work` closes the measurement and goes on. Errors: `profile_launch` where work inside
+  /// failed; `profile_server`.
+  template <class Work>
+  [[nodiscard]] Result<ProfileTicks> profile(Work&& work) const {
+    BACKPLANE_TRY(const ProfilingToken token, start_profile());
+    try {
+      std::forward<Work>(work)();
+    } catch (...) {
+      abandon_profile(token);
+      throw;
+    }
+    return end_profile(token);
+  }
+
   /// Memory of the device in use, in bytes, added up over its streams. Blocks until the calls before it are
   /// served.
   [[nodiscard]] Result<MemoryUsage> memory_usage() const;
@@ -151,6 +168,10 @@ class BACKPLANE_API Client {
   explicit Client(std::shared_ptr<DeviceContext> context) noexcept : context_(std::move(context)) {}
 
  private:
+  [[nodiscard]] Result<ProfilingToken> start_profile() const;
+  [[nodiscard]] Result<ProfileTicks> end_profile(ProfilingToken token) const;
+  void abandon_profile(ProfilingToken token) const;
+
   std::shared_ptr<DeviceContext> context_;
 };
 
