@@ -132,7 +132,7 @@ class DeviceThread {
   /// `Options::on_exception`.
   template <class F>
     requires std::invocable<std::decay_t<F>&>
-  ErrorCode submit(F&& task) {
+  BACKPLANE_ALWAYS_INLINE ErrorCode submit(F&& task) {
     return enqueue<false>(std::forward<F>(task));
   }
 
@@ -143,7 +143,7 @@ class DeviceThread {
   /// must not use this device thread.
   template <class F>
     requires std::invocable<std::decay_t<F>&>
-  ErrorCode submit_retained(F&& task) {
+  BACKPLANE_ALWAYS_INLINE ErrorCode submit_retained(F&& task) {
     return enqueue<true>(std::forward<F>(task));
   }
 
@@ -175,17 +175,19 @@ class DeviceThread {
                                                      const std::function<Result<Owner>()>& make_owner);
 
   template <bool kRetained, class F>
-  ErrorCode enqueue(F&& task) {
+  BACKPLANE_ALWAYS_INLINE ErrorCode enqueue(F&& task) {
     detail::Lane* lane = cached_lane();
     if (lane == nullptr) [[unlikely]] {
-      return enqueue_without_lane<kRetained>(std::forward<F>(task));
+      // A task whose address is taken would have to stand in memory on the path below, too.
+      std::decay_t<F> moved(std::forward<F>(task));
+      return enqueue_without_lane<kRetained>(std::move(moved));
     }
     return push<kRetained>(*lane, std::forward<F>(task));
   }
   template <bool kRetained, class F>
   ErrorCode enqueue_without_lane(F&& task);
   template <bool kRetained, class F>
-  ErrorCode push(detail::Lane& lane, F&& task);
+  BACKPLANE_ALWAYS_INLINE ErrorCode push(detail::Lane& lane, F&& task);
 
   /// The calling thread's lane, where nothing stands against using it.
   [[nodiscard]] detail::Lane* cached_lane() const noexcept {
@@ -235,7 +237,7 @@ ErrorCode DeviceThread::enqueue_without_lane(F&& task) {
 }
 
 template <bool kRetained, class F>
-ErrorCode DeviceThread::push(detail::Lane& lane, F&& task) {
+BACKPLANE_ALWAYS_INLINE ErrorCode DeviceThread::push(detail::Lane& lane, F&& task) {
   using Plain = std::decay_t<F>;
   constexpr bool kFits = alignof(Plain) <= alignof(detail::RecordHeader) &&
                          detail::kRecordSize<Plain> <= detail::Lane::kLargestRecord;
@@ -258,7 +260,7 @@ ErrorCode DeviceThread::push(detail::Lane& lane, F&& task) {
                                                           .size = static_cast<std::uint32_t>(kSize),
                                                           .retained = kRetained};
   const std::uint64_t start = lane.tail();
-  lane.publish(*record, runner.ordered());
+  lane.publish(kSize, kRetained, runner.ordered());
   return runner.published(lane, start);
 }
 

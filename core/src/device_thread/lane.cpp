@@ -10,6 +10,8 @@
 namespace backplane::detail {
 namespace {
 
+constexpr std::size_t kFetchAhead = 8 * kCacheLine;
+
 void skip_to_start(RecordAction, void*, Runner*) noexcept {}
 
 }  // namespace
@@ -23,10 +25,10 @@ bool Lane::refill(std::size_t size) noexcept {
   std::uint64_t to_wrap = kCapacity - (tail & kMask);
   if (size > to_wrap) {
     if (end - tail < to_wrap) return false;
-    RecordHeader* skip = std::construct_at(
-        at(tail),
-        RecordHeader{.handle = skip_to_start, .size = static_cast<std::uint32_t>(to_wrap), .retained = 0});
-    publish(*skip, false);
+    std::construct_at(at(tail), RecordHeader{.handle = skip_to_start,
+                                             .size = static_cast<std::uint32_t>(to_wrap),
+                                             .retained = 0});
+    publish(to_wrap, false, false);
     tail += to_wrap;
     limit_ = tail;
     to_wrap = kCapacity;
@@ -81,7 +83,11 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
   // A caller that waits for room leaves the ring this full, and cannot have started to wait behind our back.
   const bool crowded = tail - start > kCapacity / 2;
   std::uint64_t published = start;
+  std::uint64_t fetched = start;
   while (read_ < stop && !runner.abandoned()) {
+    // Where the next record begins is known only once this one has arrived; its lines need not wait for that.
+    fetched = std::max(fetched, read_);
+    for (; fetched < stop && fetched < read_ + kFetchAhead; fetched += kCacheLine) prefetch(at(fetched));
     RecordHeader* record = at(read_);
     const std::uint32_t size = record->size;
     record->handle(record->retained != 0 ? RecordAction::run : RecordAction::run_and_destroy, record + 1,

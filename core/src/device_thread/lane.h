@@ -57,12 +57,10 @@ class Lane {
   /// Whether the runner has left room for `size` bytes, reclaimed or not.
   [[nodiscard]] bool has_room(std::size_t size) const noexcept;
 
-  /// Hands over the record at the tail. `ordered`: as a sequentially consistent operation.
-  void publish(const RecordHeader& record, bool ordered) noexcept {
-    if (record.retained != 0) {
-      retained_.store(retained_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-    store(tail_, tail_.load(std::memory_order_relaxed) + record.size, ordered);
+  /// Hands over the record at the tail, whose header says the same. `ordered`: as a sequentially consistent operation.
+  BACKPLANE_ALWAYS_INLINE void publish(std::size_t size, bool retained, bool ordered) noexcept {
+    if (retained) retained_.store(retained_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    store(tail_, tail_.load(std::memory_order_relaxed) + size, ordered);
   }
 
   /// Takes back and destroys the newest record, which the runner must never have seen.
