@@ -8,8 +8,9 @@
 #include <intrin.h>
 #endif
 
-// On the path of a submit, a call left standing means that the task is built on the stack and copied from there, and a
-// copy that reads wider than the task was written waits until every older store has reached the other core.
+// On the path of a submit, a call left standing means that the task is built on the stack and copied from
+// there, and a copy that reads wider than the task was written waits until every older store has reached the
+// other core.
 #if defined(__GNUC__)
 #define BACKPLANE_ALWAYS_INLINE [[gnu::always_inline]] inline
 #elif defined(_MSC_VER)
