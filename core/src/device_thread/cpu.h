@@ -8,6 +8,17 @@
 #include <intrin.h>
 #endif
 
+// On the path of a submit, a call left standing means that the task is built on the stack and copied from
+// there, and a copy that reads wider than the task was written waits until every older store has reached the
+// other core.
+#if defined(__GNUC__)
+#define BACKPLANE_ALWAYS_INLINE [[gnu::always_inline]] inline
+#elif defined(_MSC_VER)
+#define BACKPLANE_ALWAYS_INLINE __forceinline
+#else
+#define BACKPLANE_ALWAYS_INLINE inline
+#endif
+
 namespace backplane::detail {
 
 /// The unit in which cores exchange memory; data that different threads write is kept this far apart.
@@ -26,6 +37,15 @@ inline void cpu_pause() noexcept {
   __asm__ volatile("yield");
 #else
   std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// Starts to fetch the line at `address`, which another core has written.
+inline void prefetch(const void* address) noexcept {
+#if defined(__GNUC__)
+  __builtin_prefetch(address);
+#else
+  static_cast<void>(address);
 #endif
 }
 

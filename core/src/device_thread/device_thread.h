@@ -77,6 +77,57 @@ void handle_record(RecordAction action, void* payload, Runner* runner) noexcept 
   if (action != RecordAction::run) std::destroy_at(&task);
 }
 
+/// A blocking call as it is posted in a lane. A task that is plain data is posted itself and a small answer
+/// comes back in the lane, so that neither core has to fetch the caller's stack.
+template <class Task, class Answer>
+struct PostedCall {
+  static constexpr bool kTaskInside =
+      std::is_trivially_copyable_v<Task> && std::is_invocable_v<const Task&> &&
+      sizeof(Task) <= Lane::kCallBytes - sizeof(void*) && alignof(Task) <= alignof(void*);
+  static constexpr bool kAnswerInside =
+      sizeof(Answer) <= Lane::kAnswerBytes && alignof(Answer) <= alignof(void*);
+
+  std::conditional_t<kTaskInside, Task, Task*> task;
+  std::optional<Answer>* answer;  // unless it comes back in the lane
+
+  static void handle(void* posted, void* room) noexcept {
+    PostedCall& call = *std::launder(static_cast<PostedCall*>(posted));
+    Task* task = nullptr;
+    if constexpr (kTaskInside) {
+      task = &call.task;
+    } else {
+      task = call.task;
+    }
+    if constexpr (kAnswerInside) {
+      ::new (room) Answer(run_guarded(*task));
+    } else {
+      call.answer->emplace(run_guarded(*task));
+    }
+  }
+};
+
+template <class Task, class Answer = CallResult<Task>>
+Answer call_through_lane(Runner& runner, Lane& lane, Task& task) {
+  using Posted = PostedCall<Task, Answer>;
+  static_assert(sizeof(Posted) <= Lane::kCallBytes);
+  std::optional<Answer> outside;
+  if constexpr (Posted::kTaskInside) {
+    ::new (lane.call_task()) Posted{task, &outside};
+  } else {
+    ::new (lane.call_task()) Posted{&task, &outside};
+  }
+  const ErrorCode refusal = runner.call(lane, &Posted::handle);
+  if (refusal != ErrorCode::none) return refusal_error(runner, refusal);
+  if constexpr (Posted::kAnswerInside) {
+    Answer* inside = std::launder(static_cast<Answer*>(lane.call_answer()));
+    Answer answer = std::move(*inside);
+    std::destroy_at(inside);
+    return answer;
+  } else {
+    return *std::move(outside);
+  }
+}
+
 }  // namespace detail
 
 /// Runs the work of one device on one thread, in the order in which each calling thread hands it over. Any
@@ -135,7 +186,7 @@ class DeviceThread {
   /// `Options::on_exception`.
   template <class F>
     requires std::invocable<std::decay_t<F>&>
-  ErrorCode submit(F&& task) {
+  BACKPLANE_ALWAYS_INLINE ErrorCode submit(F&& task) {
     return enqueue<false>(std::forward<F>(task));
   }
 
@@ -146,7 +197,7 @@ class DeviceThread {
   /// must not use this device thread.
   template <class F>
     requires std::invocable<std::decay_t<F>&>
-  ErrorCode submit_retained(F&& task) {
+  BACKPLANE_ALWAYS_INLINE ErrorCode submit_retained(F&& task) {
     return enqueue<true>(std::forward<F>(task));
   }
 
@@ -181,17 +232,19 @@ class DeviceThread {
                                                      const std::function<Result<Owner>()>& make_owner);
 
   template <bool kRetained, class F>
-  ErrorCode enqueue(F&& task) {
+  BACKPLANE_ALWAYS_INLINE ErrorCode enqueue(F&& task) {
     detail::Lane* lane = cached_lane();
     if (lane == nullptr) [[unlikely]] {
-      return enqueue_without_lane<kRetained>(std::forward<F>(task));
+      // A task whose address is taken would have to stand in memory on the path below, too.
+      std::decay_t<F> moved(std::forward<F>(task));
+      return enqueue_without_lane<kRetained>(std::move(moved));
     }
     return push<kRetained>(*lane, std::forward<F>(task));
   }
   template <bool kRetained, class F>
   ErrorCode enqueue_without_lane(F&& task);
   template <bool kRetained, class F>
-  ErrorCode push(detail::Lane& lane, F&& task);
+  BACKPLANE_ALWAYS_INLINE ErrorCode push(detail::Lane& lane, F&& task);
 
   /// The calling thread's lane, where nothing stands against using it.
   [[nodiscard]] detail::Lane* cached_lane() const noexcept {
@@ -241,7 +294,7 @@ ErrorCode DeviceThread::enqueue_without_lane(F&& task) {
 }
 
 template <bool kRetained, class F>
-ErrorCode DeviceThread::push(detail::Lane& lane, F&& task) {
+BACKPLANE_ALWAYS_INLINE ErrorCode DeviceThread::push(detail::Lane& lane, F&& task) {
   using Plain = std::decay_t<F>;
   constexpr bool kFits = alignof(Plain) <= alignof(detail::RecordHeader) &&
                          detail::kRecordSize<Plain> <= detail::Lane::kLargestRecord;
@@ -264,7 +317,7 @@ ErrorCode DeviceThread::push(detail::Lane& lane, F&& task) {
                                                           .size = static_cast<std::uint32_t>(kSize),
                                                           .retained = kRetained};
   const std::uint64_t start = lane.tail();
-  lane.publish(*record, runner.ordered());
+  lane.publish(kSize, kRetained, runner.ordered());
   return runner.published(lane, start);
 }
 
@@ -274,11 +327,6 @@ detail::CallResult<std::remove_reference_t<F>> DeviceThread::call(
     F&& task) {  // NOLINT(*-missing-std-forward)
   using Task = std::remove_reference_t<F>;
   using Answer = detail::CallResult<Task>;
-  struct Frame {
-    Task* task;
-    std::optional<Answer> answer;
-  };
-
   detail::Runner& runner = *runner_;
   detail::Lane* lane = cached_lane();
   if (!detail::forked() && runner.try_borrow()) {
@@ -295,19 +343,11 @@ detail::CallResult<std::remove_reference_t<F>> DeviceThread::call(
     route = runner.route();
     if (route.run_here) return detail::run_guarded(task);
   }
-  ErrorCode refusal = route.refusal;
-  Frame frame{&task, std::nullopt};
-  if (refusal == ErrorCode::none) {
-    const auto handler = [](void* pointer) noexcept {
-      Frame& posted = *static_cast<Frame*>(pointer);
-      posted.answer.emplace(detail::run_guarded(*posted.task));
-    };
-    refusal = runner.call(*route.lane, handler, &frame);
-    if (route.lane->retains()) route.lane->reclaim(true);
-    if (route.one_shot) runner.end_one_shot(route.lane);
-  }
-  if (refusal != ErrorCode::none) return detail::refusal_error(runner, refusal);
-  return *std::move(frame.answer);
+  if (route.refusal != ErrorCode::none) return detail::refusal_error(runner, route.refusal);
+  Answer answer = detail::call_through_lane(runner, *route.lane, task);
+  if (route.lane->retains()) route.lane->reclaim(true);
+  if (route.one_shot) runner.end_one_shot(route.lane);
+  return answer;
 }
 
 }  // namespace backplane

@@ -10,6 +10,8 @@
 namespace backplane::detail {
 namespace {
 
+constexpr std::size_t kFetchAhead = 8 * kCacheLine;
+
 void skip_to_start(RecordAction, void*, Runner*) noexcept {}
 
 }  // namespace
@@ -23,10 +25,10 @@ bool Lane::refill(std::size_t size) noexcept {
   std::uint64_t to_wrap = kCapacity - (tail & kMask);
   if (size > to_wrap) {
     if (end - tail < to_wrap) return false;
-    RecordHeader* skip = std::construct_at(
+    std::construct_at(
         at(tail),
         RecordHeader{.handle = skip_to_start, .size = static_cast<std::uint32_t>(to_wrap), .retained = 0});
-    publish(*skip, false);
+    publish(to_wrap, false, false);
     tail += to_wrap;
     limit_ = tail;
     to_wrap = kCapacity;
@@ -51,22 +53,17 @@ void Lane::withdraw(std::uint64_t start) noexcept {
 }
 
 void Lane::sleep_until_call_finished() noexcept {
-  std::uint32_t state = call_.load(std::memory_order_acquire);
-  while (static_cast<CallPhase>(state & ~kCallerSleeps) < CallPhase::done) {
-    if ((state & kCallerSleeps) == 0 &&
-        !call_.compare_exchange_weak(state, state | kCallerSleeps, std::memory_order_acquire)) {
+  const std::uint32_t call = posted_.load(std::memory_order_relaxed);
+  std::uint32_t response = response_.load(std::memory_order_acquire);
+  while (response / kResponseFlags != call) {
+    if ((response & kCallerSleeps) == 0 &&
+        !response_.compare_exchange_weak(response, response | kCallerSleeps, std::memory_order_acquire)) {
       continue;
     }
     perturb();
-    futex_wait(call_, state | kCallerSleeps);
-    state = call_.load(std::memory_order_acquire);
+    futex_wait(response_, response | kCallerSleeps);
+    response = response_.load(std::memory_order_acquire);
   }
-}
-
-bool Lane::take_call() noexcept {
-  const bool ran = phase() == CallPhase::done;
-  call_.store(0, std::memory_order_relaxed);
-  return ran;
 }
 
 Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
@@ -81,7 +78,11 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
   // A caller that waits for room leaves the ring this full, and cannot have started to wait behind our back.
   const bool crowded = tail - start > kCapacity / 2;
   std::uint64_t published = start;
+  std::uint64_t fetched = start;
   while (read_ < stop && !runner.abandoned()) {
+    // Where the next record begins is known only once this one has arrived; its lines need not wait for that.
+    fetched = std::max(fetched, read_);
+    for (; fetched < stop && fetched < read_ + kFetchAhead; fetched += kCacheLine) prefetch(at(fetched));
     RecordHeader* record = at(read_);
     const std::uint32_t size = record->size;
     record->handle(record->retained != 0 ? RecordAction::run : RecordAction::run_and_destroy, record + 1,
@@ -96,25 +97,33 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
   if (read_ != start) head_.store(read_, crowded ? std::memory_order_seq_cst : std::memory_order_release);
   if (crowded) wake_producer();
   if (call && read_ == tail && !runner.abandoned()) {
-    run_call();
-    drained.call = true;
+    run_call(runner, drained);
   }
   return drained;
 }
 
-void Lane::run_call() noexcept {
-  std::uint32_t state = call_.load(std::memory_order_relaxed);
-  do {
-    if (static_cast<CallPhase>(state & ~kCallerSleeps) != CallPhase::waiting) return;
-    perturb();
-  } while (!call_.compare_exchange_weak(
-      state, static_cast<std::uint32_t>(CallPhase::running) | (state & kCallerSleeps),
-      std::memory_order_acquire));
-  call_handler_(call_frame_);
+void Lane::run_call(Runner& runner, Drained& drained) noexcept {
+  const std::uint32_t call = posted_.load(std::memory_order_relaxed);
+  // Written where only the runner writes: the posted line stays with the caller. Whoever abandons the runner
+  // sets its flag and then reads this, so one of the two sees the other.
+  begun_.exchange(call, std::memory_order_seq_cst);
   perturb();
-  // The frame is gone as soon as the caller sees this; the lane is not.
-  state = call_.exchange(static_cast<std::uint32_t>(CallPhase::done), std::memory_order_acq_rel);
-  if ((state & kCallerSleeps) != 0) futex_wake(call_);
+  if (runner.abandoned()) {
+    answer_call(call * kResponseFlags + kTornDown, drained);
+    return;
+  }
+  call_handler_(call_task_.data(), answer_.data());
+  perturb();
+  drained.call = true;
+  answer_call(call * kResponseFlags, drained);
+}
+
+void Lane::answer_call(std::uint32_t response, Drained& drained) noexcept {
+  // The caller goes on as soon as it sees this, and what it posted is gone; the lane is not.
+  const std::uint32_t before = response_.exchange(response, std::memory_order_acq_rel);
+  if ((before & kCallerSleeps) == 0) return;
+  futex_wake(response_);
+  drained.woke_caller = true;
 }
 
 void Lane::close() noexcept {
@@ -147,13 +156,11 @@ void Lane::reclaim(bool wait) noexcept {
   reclaiming_.store(false, std::memory_order_release);
 }
 
-bool Lane::cancel_call(CallPhase phase) noexcept {
-  std::uint32_t state = call_.load(std::memory_order_seq_cst);
-  do {
-    if (static_cast<CallPhase>(state & ~kCallerSleeps) != CallPhase::waiting) return false;
-  } while (!call_.compare_exchange_weak(state, static_cast<std::uint32_t>(phase), std::memory_order_acq_rel));
-  if ((state & kCallerSleeps) != 0) futex_wake(call_);
-  return true;
+void Lane::tear_down_call() noexcept {
+  const std::uint32_t call = posted_.load(std::memory_order_seq_cst);
+  if (call_begun()) return;
+  Drained ignored;
+  answer_call(call * kResponseFlags + kTornDown, ignored);
 }
 
 void Lane::wait_for_room() noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +25,6 @@ struct alignas(16) RecordHeader {
 };
 static_assert(sizeof(RecordHeader) == 16);
 
-enum class CallPhase : std::uint32_t { none, waiting, running, done, torn_down };
-
 /// A bounded ring of variable-length records from one calling thread to one runner, and the place where that
 /// thread leaves its blocking call. The calling thread uses the first group of methods, the runner the
 /// second; the third is for either, and for the thread that shuts down.
@@ -35,7 +34,11 @@ class Lane {
   static constexpr std::size_t kLargestRecord = kCapacity / 8;      // bytes, with the header
   static constexpr std::size_t kQuantum = kCapacity / 4;  // bytes between looks at what the other side did
 
-  using CallHandler = void (*)(void* frame) noexcept;
+  /// Runs a call: `task` is what the caller posted, `answer` room for `kAnswerBytes` that the caller reads
+  /// afterwards.
+  using CallHandler = void (*)(void* task, void* answer) noexcept;
+  static constexpr std::size_t kCallBytes = 40;
+  static constexpr std::size_t kAnswerBytes = 56;
 
   Lane();
   Lane(const Lane&) = delete;
@@ -57,27 +60,39 @@ class Lane {
   /// Whether the runner has left room for `size` bytes, reclaimed or not.
   [[nodiscard]] bool has_room(std::size_t size) const noexcept;
 
-  /// Hands over the record at the tail. `ordered`: as a sequentially consistent operation.
-  void publish(const RecordHeader& record, bool ordered) noexcept {
-    if (record.retained != 0) {
-      retained_.store(retained_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    }
-    store(tail_, tail_.load(std::memory_order_relaxed) + record.size, ordered);
+  /// Hands over the record at the tail, whose header says the same. `ordered`: as a sequentially consistent
+  /// operation.
+  BACKPLANE_ALWAYS_INLINE void publish(std::size_t size, bool retained, bool ordered) noexcept {
+    if (retained) retained_.store(retained_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    store(tail_, tail_.load(std::memory_order_relaxed) + size, ordered);
   }
 
   /// Takes back and destroys the newest record, which the runner must never have seen.
   void withdraw(std::uint64_t start) noexcept;
 
+  /// Where the task of a call is put before it is posted. Aligned for pointers.
+  [[nodiscard]] void* call_task() noexcept { return call_task_.data(); }
+
   /// Leaves a call behind every record published so far; one at a time.
-  void post_call(CallHandler handler, void* frame, bool ordered) noexcept {
+  void post_call(CallHandler handler, bool ordered) noexcept {
     call_handler_ = handler;
-    call_frame_ = frame;
-    store(call_, static_cast<std::uint32_t>(CallPhase::waiting), ordered);
+    store(posted_, next_call(posted_.load(std::memory_order_relaxed)), ordered);
   }
-  [[nodiscard]] bool call_finished() const noexcept { return phase() >= CallPhase::done; }
+  [[nodiscard]] bool call_finished() const noexcept {
+    return response_.load(std::memory_order_acquire) / kResponseFlags ==
+           posted_.load(std::memory_order_relaxed);
+  }
   void sleep_until_call_finished() noexcept;
   /// Whether the call ran; false if it was torn down. Requires `call_finished()`.
-  [[nodiscard]] bool take_call() noexcept;
+  [[nodiscard]] bool call_ran() const noexcept {
+    return (response_.load(std::memory_order_relaxed) & kTornDown) == 0;
+  }
+  /// The call's answer, if it was put here. Requires that the call ran.
+  [[nodiscard]] void* call_answer() noexcept { return answer_.data(); }
+  /// Whether the runner has begun the posted call.
+  [[nodiscard]] bool call_begun() const noexcept {
+    return begun_.load(std::memory_order_seq_cst) == posted_.load(std::memory_order_relaxed);
+  }
 
   [[nodiscard]] std::uint64_t tail() const noexcept { return tail_.load(std::memory_order_relaxed); }
 
@@ -86,13 +101,16 @@ class Lane {
   [[nodiscard]] bool has_work() const noexcept {
     return tail_.load(std::memory_order_seq_cst) != read_ || call_waiting();
   }
-  [[nodiscard]] bool call_waiting() const noexcept { return phase() == CallPhase::waiting; }
+  [[nodiscard]] bool call_waiting() const noexcept {
+    return posted_.load(std::memory_order_seq_cst) != begun_.load(std::memory_order_relaxed);
+  }
 
   /// Runs published records, at most about `limit` bytes of them, then a waiting call. Stops early when the
   /// runner is abandoned. What it ran.
   struct Drained {
     std::uint32_t records = 0;
     bool call = false;
+    bool woke_caller = false;
     [[nodiscard]] bool any() const noexcept { return records != 0 || call; }
   };
   Drained drain(Runner& runner, std::size_t limit);
@@ -121,8 +139,8 @@ class Lane {
   /// The calling thread is gone: the runner runs what is left and lets go of the lane.
   void retire() noexcept { retired_.store(true, std::memory_order_release); }
 
-  /// Takes a call that no one runs yet away from the runner. `phase` is what its caller then sees.
-  bool cancel_call(CallPhase phase) noexcept;
+  /// Tells the caller of a call that was not begun that it will not be. Requires an abandoned runner.
+  void tear_down_call() noexcept;
 
   /// Sleeps until the runner has made room or `wake_producer` was called, unless `give_up()`.
   template <class GiveUp>
@@ -137,7 +155,10 @@ class Lane {
 
  private:
   static constexpr std::uint64_t kMask = kCapacity - 1;
-  static constexpr std::uint32_t kCallerSleeps = 8;  // beside the phase
+  // What a response has beside the number of the call.
+  static constexpr std::uint32_t kCallerSleeps = 1;
+  static constexpr std::uint32_t kTornDown = 2;
+  static constexpr std::uint32_t kResponseFlags = 4;
 
   struct FreeRing {
     void operator()(std::byte* ring) const noexcept {
@@ -157,29 +178,36 @@ class Lane {
   [[nodiscard]] RecordHeader* at(std::uint64_t position) const noexcept {
     return reinterpret_cast<RecordHeader*>(ring_.get() + (position & kMask));
   }
-  [[nodiscard]] CallPhase phase() const noexcept {
-    return static_cast<CallPhase>(call_.load(std::memory_order_seq_cst) & ~kCallerSleeps);
+  [[nodiscard]] static std::uint32_t next_call(std::uint32_t call) noexcept {
+    return (call + 1) % (UINT32_MAX / kResponseFlags);
   }
+  void answer_call(std::uint32_t response, Drained& drained) noexcept;
   void wait_for_room() noexcept;
-  void run_call() noexcept;
+  void run_call(Runner& runner, Drained& drained) noexcept;
 
-  // Written by the calling thread, polled by the runner: one transfer brings everything a call needs.
+  // Written by the calling thread, polled by the runner: one transfer brings everything that a small call
+  // needs.
   alignas(kCacheLine) std::atomic<std::uint64_t> tail_{0};
-  std::atomic<std::uint32_t> call_{0};
+  std::atomic<std::uint32_t> posted_{0};  // number of the newest call
   std::atomic<bool> retired_{false};
   CallHandler call_handler_ = nullptr;
-  void* call_frame_ = nullptr;
-  std::atomic<std::uint64_t> retained_{0};  // how many retained records were ever published
+  alignas(void*) std::array<std::byte, kCallBytes> call_task_{};
+
+  // Written by the runner when it has run a call, polled by the caller: likewise for the answer.
+  alignas(kCacheLine) std::atomic<std::uint32_t> response_{0};
+  alignas(void*) std::array<std::byte, kAnswerBytes> answer_{};
 
   // The calling thread's own.
   alignas(kCacheLine) std::uint64_t limit_ = 0;  // it may write up to here: never past the end of the ring
   std::unique_ptr<std::byte[], FreeRing> ring_;
+  std::atomic<std::uint64_t> retained_{0};  // how many retained records were ever published
 
   // Written by the runner.
   alignas(kCacheLine) std::atomic<std::uint64_t> head_{0};
   std::uint64_t read_ = 0;
   std::uint64_t quiet_tail_ = 0;
   std::uint64_t end_ = 0;
+  std::atomic<std::uint32_t> begun_{0};  // number of the newest call it took on
   std::atomic<bool> closed_{false};
 
   // Seldom written, by either.

@@ -97,8 +97,8 @@ ErrorCode Runner::settle_record(Lane& lane, std::uint64_t start) noexcept {
   return ErrorCode::disconnected;
 }
 
-ErrorCode Runner::call(Lane& lane, Lane::CallHandler handler, void* frame) noexcept {
-  lane.post_call(handler, frame, ordered_);
+ErrorCode Runner::call(Lane& lane, Lane::CallHandler handler) noexcept {
+  lane.post_call(handler, ordered_);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   perturb();
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
@@ -108,16 +108,18 @@ ErrorCode Runner::call(Lane& lane, Lane::CallHandler handler, void* frame) noexc
   // runner is to wake on.
   if (state != kRunning || !spin_until([&] { return lane.call_finished(); }))
     lane.sleep_until_call_finished();
-  return lane.take_call() ? ErrorCode::none : ErrorCode::torn_down;
+  return lane.call_ran() ? ErrorCode::none : ErrorCode::torn_down;
 }
 
 ErrorCode Runner::settle_call(Lane& lane) noexcept {
   while (!lane.call_finished()) {
-    if (lane.closed() && lane.cancel_call(CallPhase::none)) return ErrorCode::disconnected;
-    if (abandoned() && lane.cancel_call(CallPhase::none)) return ErrorCode::torn_down;
+    const bool left = abandoned();
+    if (left && !lane.call_begun()) return ErrorCode::torn_down;
+    // Closed first: an answer comes before that.
+    if (lane.closed() && !lane.call_finished()) return ErrorCode::disconnected;
     std::this_thread::yield();
   }
-  return lane.take_call() ? ErrorCode::none : ErrorCode::torn_down;
+  return lane.call_ran() ? ErrorCode::none : ErrorCode::torn_down;
 }
 
 // Every change of a parked or borrowed state is a read-modify-write, so whoever published before it can
@@ -172,7 +174,7 @@ void Runner::abandon() noexcept {
   if (!ordered_) process_barrier();
   const std::lock_guard lock(lanes_mutex_);
   for (Lane* lane : all_lanes_) {
-    lane->cancel_call(CallPhase::torn_down);
+    lane->tear_down_call();
     lane->wake_producer();
   }
 }
@@ -208,7 +210,10 @@ void Runner::loop() {
       worked_since_idle_ = true;
       records_since_sweep_ += drained.records;
       if (records_since_sweep_ >= kRecordsBetweenSweeps) sweep(false);
-      if (!drained.call && drained.records < kShortBatch) {
+      if (drained.woke_caller) {
+        // It may have been put on this core, and would wait there for this thread to stop looking for work.
+        std::this_thread::yield();
+      } else if (!drained.call && drained.records < kShortBatch) {
         for (int pause = 0; pause < kBatchPauses; ++pause) cpu_pause();
       }
       continue;
@@ -232,6 +237,7 @@ Lane::Drained Runner::run_pass() {
     const Lane::Drained drained = lane->drain(*this, Lane::kQuantum);
     total.records += drained.records;
     total.call = total.call || drained.call;
+    total.woke_caller = total.woke_caller || drained.woke_caller;
   }
   return total;
 }

@@ -71,7 +71,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
   }
 
   /// Runs a call through the lane and waits for it. `none` if it ran.
-  [[nodiscard]] ErrorCode call(Lane& lane, Lane::CallHandler handler, void* frame) noexcept;
+  [[nodiscard]] ErrorCode call(Lane& lane, Lane::CallHandler handler) noexcept;
 
   /// Whether `try_borrow` may succeed. Before any call.
   void set_caller_may_run(bool may) noexcept { caller_may_run_ = may; }
@@ -100,7 +100,7 @@ class Runner : public std::enable_shared_from_this<Runner> {
            const std::function<void(Result<void>)>& started);
 
   [[nodiscard]] bool abandoned() const noexcept {
-    return (state_.load(std::memory_order_relaxed) & kAbandoned) != 0;
+    return (state_.load(std::memory_order_seq_cst) & kAbandoned) != 0;
   }
   [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
 
