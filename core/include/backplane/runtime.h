@@ -20,7 +20,8 @@ class RuntimeState;
 
 /// What an application may say when it opens a runtime. Everything has a default.
 struct RuntimeOptions {
-  /// Where to look for plugins first: directories, manifests, or libraries. Searched before every other place.
+  /// Where to look for plugins first: directories, manifests, or libraries. Searched before every other
+  /// place.
   std::vector<std::filesystem::path> plugins;
 
   /// Values of configuration keys, {"streaming.max_streams", "64"}; they win over environment and file. Lists
@@ -67,9 +68,9 @@ enum class PluginSource : std::uint8_t {
 
 /// A plugin that was found, in use or not. A copy: later changes do not reach it.
 struct PluginReport {
-  std::string name;         ///< From the manifest; from the file's name where that cannot be read.
-  std::string version;      ///< Empty where the manifest cannot be read.
-  std::string description;  ///< Likewise.
+  std::string name;                ///< From the manifest; from the file's name where that cannot be read.
+  std::string version;             ///< Empty where the manifest cannot be read.
+  std::string description;         ///< Likewise.
   std::filesystem::path manifest;  ///< Empty for a library named without one.
   std::filesystem::path library;   ///< Empty where the manifest cannot be read.
   PluginSource source = PluginSource::code;

@@ -40,6 +40,9 @@ class RuntimeState {
   /// What core itself logs to and asks; the same services that plugins get.
   [[nodiscard]] IHost& host() noexcept;
 
+  /// Behind `host()`: the log, and the hooks for traces and records.
+  [[nodiscard]] HostServices& services() noexcept;
+
   [[nodiscard]] const Configuration& configuration() const noexcept;
   [[nodiscard]] PluginRegistry& plugins() noexcept;
 
@@ -48,6 +51,7 @@ class RuntimeState {
 
  private:
   RuntimeState();
+  Result<SelectedDevice> select_best();
 
   std::unique_ptr<Configuration> configuration_;
   std::shared_ptr<HostServices> services_;
