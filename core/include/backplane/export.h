@@ -1,8 +1,8 @@
 #pragma once
 
-/// Marks what libbackplane exports; everything else in it is hidden.
+// BACKPLANE_API marks what libbackplane offers; everything else in it is hidden.
 #if defined(_WIN32)
-#if defined(BACKPLANE_CORE_BUILDING)
+#if defined(BACKPLANE_BUILDING_CORE)
 #define BACKPLANE_API __declspec(dllexport)
 #else
 #define BACKPLANE_API __declspec(dllimport)
