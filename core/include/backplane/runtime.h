@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <backplane/client.h>
 #include <backplane/contract/device.h>
 #include <backplane/contract/result.h>
 #include <backplane/contract/version.h>
@@ -135,6 +136,10 @@ class BACKPLANE_API Runtime {
   /// `device.default` (also `BACKPLANE_DEVICE`), else the first of `devices`. Loads no more plugins than it
   /// must. Errors: `not_found`, listing what could have been named; `validation` for a malformed selector.
   [[nodiscard]] Result<RuntimeDevice> device(std::string_view selector = {}) const;
+
+  /// A client of the device that a selector names, as for `device`. Opens the device, or shares it with the clients it has.
+  /// Blocks for as long as the driver takes. Errors: those of `device`, and the plugin's own.
+  [[nodiscard]] Result<Client> client(std::string_view selector = {}) const;
 
   /// Destroys a plugin and, where its manifest allows it, closes its library. Errors: `busy` while a client
   /// uses it, and then nothing happened; `not_found` if it is not loaded.

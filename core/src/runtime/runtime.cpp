@@ -8,6 +8,7 @@
 #include <backplane/runtime.h>
 #include <backplane/version.h>
 
+#include "client/device_table.h"
 #include "config/configuration.h"
 #include "config/key_table.h"
 #include "plugin/registry.h"
@@ -79,6 +80,13 @@ Result<RuntimeDevice> Runtime::device(std::string_view selector) const {
   return RuntimeDevice{.plugin = selected.plugin->name(),
                        .id = selected.device.id,
                        .properties = std::move(selected.device.properties)};
+}
+
+Result<Client> Runtime::client(std::string_view selector) const {
+  BACKPLANE_TRY(const SelectedDevice selected, state_->select(selector));
+  BACKPLANE_TRY(std::shared_ptr<DeviceContext> context,
+                state_->open_devices().open(selected.plugin, selected.device.id));
+  return Client(std::move(context));
 }
 
 Result<void> Runtime::unload(std::string_view plugin) {

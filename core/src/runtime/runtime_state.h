@@ -9,6 +9,7 @@
 #include <backplane/contract/result.h>
 #include <backplane/runtime.h>
 
+#include "client/device_table.h"
 #include "plugin/loaded_plugin.h"
 
 namespace backplane {
@@ -46,6 +47,8 @@ class RuntimeState {
   [[nodiscard]] const Configuration& configuration() const noexcept;
   [[nodiscard]] PluginRegistry& plugins() noexcept;
 
+  [[nodiscard]] DeviceTable& open_devices() noexcept { return open_devices_; }
+
   /// As `Runtime::devices`.
   [[nodiscard]] std::vector<RuntimeDevice> devices();
 
@@ -57,6 +60,7 @@ class RuntimeState {
   std::shared_ptr<HostServices> services_;
   std::unique_ptr<PluginHost> host_;
   std::unique_ptr<PluginRegistry> plugins_;
+  DeviceTable open_devices_;
 };
 
 }  // namespace backplane

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <backplane/contract/result.h>
+
+#include "client/device_context.h"
+#include "plugin/loaded_plugin.h"
+
+namespace backplane {
+
+/// The devices of one runtime that are open: asking for one again gives the same. Any thread.
+class DeviceTable {
+ public:
+  /// The device, opened if it is not. Blocks for as long as that takes, others that open a device meanwhile too. Errors: the
+  /// plugin's own.
+  Result<std::shared_ptr<DeviceContext>> open(const std::shared_ptr<LoadedPlugin>& plugin, DeviceId device);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::uint32_t>, std::weak_ptr<DeviceContext>> open_;
+};
+
+}  // namespace backplane
