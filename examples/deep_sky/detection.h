@@ -9,10 +9,11 @@ namespace deep_sky {
 
 /// How sources are told from the sky. Both the device and the host follow it.
 struct Settings {
-  float sigma = 24.0F;             ///< Of the background's Gaussian, in pixels.
-  std::uint32_t radius = 72;       ///< Pixels to either side that it takes in.
-  float threshold = 4.0F;          ///< A source is brighter than the sky by this many times the noise.
-  std::uint32_t clippings = 5;     ///< Rounds in which the noise leaves out what lies beyond `clip` times itself.
+  float sigma = 24.0F;        ///< Of the background's Gaussian, in pixels.
+  std::uint32_t radius = 72;  ///< Pixels to either side that it takes in.
+  float threshold = 4.0F;     ///< A source is brighter than the sky by this many times the noise.
+  std::uint32_t clippings =
+      5;  ///< Rounds in which the noise leaves out what lies beyond `clip` times itself.
   float clip = 3.0F;
   std::uint32_t least_pixels = 5;  ///< Smaller regions are noise.
 };

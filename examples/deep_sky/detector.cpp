@@ -41,9 +41,9 @@ Result<Detector> Detector::create(Client client) {
   BACKPLANE_TRY(Kernel measure, Kernel::from_glsl("measure", kMeasure));
   BACKPLANE_TRY(Kernel locate, Kernel::from_glsl("locate", kLocate));
   BACKPLANE_TRY(Kernel collect, Kernel::from_glsl("collect", kCollect));
-  return Detector(std::move(client), std::make_shared<const Kernels>(Kernels{
-                                         grey, blur_rows, blur_columns, subtract, row_moments, moments, mark, spread,
-                                         measure, locate, collect}));
+  return Detector(std::move(client), std::make_shared<const Kernels>(
+                                         Kernels{grey, blur_rows, blur_columns, subtract, row_moments,
+                                                 moments, mark, spread, measure, locate, collect}));
 }
 
 /// One picture on its way through the kernels.
@@ -117,7 +117,8 @@ class Detector::Run {
   void measure_noise() {
     const Buffer<float> rows = client_.empty<float>(std::size_t{4} * height_, "rows");
     for (std::uint32_t round = 0; round <= settings_.clippings; ++round) {
-      client_.launch(kernels_.row_moments, backplane::workgroups_for(height_, 16), {residual_, moments_, rows},
+      client_.launch(kernels_.row_moments, backplane::workgroups_for(height_, 16),
+                     {residual_, moments_, rows},
                      scalars(width_, height_, round == 0 ? 1.0F : settings_.clip));
       client_.launch(kernels_.moments, 1, {rows, moments_}, scalars(height_));
     }
@@ -149,15 +150,20 @@ class Detector::Run {
     const Buffer<std::uint32_t> pixels = client_.create(zeros, "region pixels");
     const Buffer<std::uint32_t> flux = client_.create(zeros, "region flux");
     const Buffer<std::uint32_t> brightest = client_.create(zeros, "region peak brightness");
-    const Buffer<std::uint32_t> peaks = client_.create(std::vector<std::uint32_t>(count_, count_), "region peaks");
+    const Buffer<std::uint32_t> peaks =
+        client_.create(std::vector<std::uint32_t>(count_, count_), "region peaks");
     const std::uint32_t most = count_ / settings_.least_pixels;
-    const Buffer<std::uint32_t> list = client_.create(std::vector<std::uint32_t>(1 + std::size_t{3} * (most + 1), 0), "sources");
-    client_.launch(kernels_.measure, each_pixel(), {labels_, residual_, pixels, flux, brightest}, scalars(count_, kFluxUnit));
+    const Buffer<std::uint32_t> list =
+        client_.create(std::vector<std::uint32_t>(1 + std::size_t{3} * (most + 1), 0), "sources");
+    client_.launch(kernels_.measure, each_pixel(), {labels_, residual_, pixels, flux, brightest},
+                   scalars(count_, kFluxUnit));
     client_.launch(kernels_.locate, each_pixel(), {labels_, residual_, brightest, peaks}, scalars(count_));
-    client_.launch(kernels_.collect, each_pixel(), {labels_, pixels, flux, peaks, list}, scalars(count_, settings_.least_pixels));
+    client_.launch(kernels_.collect, each_pixel(), {labels_, pixels, flux, peaks, list},
+                   scalars(count_, settings_.least_pixels));
     BACKPLANE_TRY(const std::vector<std::uint32_t> words, client_.read(list));
     std::vector<Source> sources;
-    for (std::size_t i = 0; i < words.front(); ++i) sources.push_back({words[3 * i + 1], words[3 * i + 2], words[3 * i + 3]});
+    for (std::size_t i = 0; i < words.front(); ++i)
+      sources.push_back({words[3 * i + 1], words[3 * i + 2], words[3 * i + 3]});
     return sources;
   }
 

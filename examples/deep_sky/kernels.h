@@ -2,8 +2,8 @@
 
 namespace deep_sky {
 
-// GLSL of each step. A picture is a flat array of floats, row by row; one invocation takes one pixel, unless it says
-// otherwise.
+// GLSL of each step. A picture is a flat array of floats, row by row; one invocation takes one pixel, unless
+// it says otherwise.
 
 /// Luminance (ITU-R BT.709) of packed 8-bit pixels.
 inline constexpr const char* kGrey = R"(
@@ -82,8 +82,8 @@ void main() {
   mean += shift;
 })";
 
-/// Starts the labelling: a pixel above the threshold bears its own number, counted from 1; all others 0. Counts the local
-/// maxima on the way.
+/// Starts the labelling: a pixel above the threshold bears its own number, counted from 1; all others 0.
+/// Counts the local maxima on the way.
 inline constexpr const char* kMark = R"(
 layout(local_size_x = 256) in;
 layout(binding = 0) readonly buffer Residual { float residual[]; };
@@ -109,8 +109,8 @@ void main() {
   atomicAdd(maxima, 1);
 })";
 
-/// One round of labelling: a pixel takes the smallest label of its neighbours, and then that label's own. Says whether any
-/// changed.
+/// One round of labelling: a pixel takes the smallest label of its neighbours, and then that label's own.
+/// Says whether any changed.
 inline constexpr const char* kSpread = R"(
 layout(local_size_x = 256) in;
 layout(binding = 0) readonly buffer Before { uint before[]; };

@@ -1,13 +1,13 @@
 #include "picture.h"
 
-#include <png.h>
-
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <numbers>
 #include <string>
 #include <system_error>
+
+#include <png.h>
 
 namespace deep_sky {
 namespace {
@@ -33,7 +33,8 @@ class Image {
 
 void set_pixel(Picture& picture, int x, int y, Colour colour) {
   if (x < 0 || y < 0 || x >= static_cast<int>(picture.width) || y >= static_cast<int>(picture.height)) return;
-  std::uint8_t* pixel = &picture.rgb[(static_cast<std::size_t>(y) * picture.width + static_cast<std::size_t>(x)) * 3];
+  std::uint8_t* pixel =
+      &picture.rgb[(static_cast<std::size_t>(y) * picture.width + static_cast<std::size_t>(x)) * 3];
   pixel[0] = colour.red;
   pixel[1] = colour.green;
   pixel[2] = colour.blue;
@@ -62,14 +63,15 @@ Result<Picture> read_png(const std::filesystem::path& path) {
   }
   Image image;
   if (png_image_begin_read_from_file(image.get(), path.c_str()) == 0) {
-    return Error(ErrorCode::io_unknown, "\"" + path.string() + "\" is no PNG picture: " + image->message + ".");
+    return Error(ErrorCode::io_unknown,
+                 "\"" + path.string() + "\" is no PNG picture: " + image->message + ".");
   }
   image->format = PNG_FORMAT_RGB;
   const std::uint64_t pixels = std::uint64_t{image->width} * image->height;
   if (pixels == 0 || pixels > kMostPixels) {
-    return Error(ErrorCode::validation, "\"" + path.string() + "\" has " + std::to_string(image->width) + " x " +
-                                            std::to_string(image->height) + " pixels; it may have 1 to " +
-                                            std::to_string(kMostPixels) + ".")
+    return Error(ErrorCode::validation, "\"" + path.string() + "\" has " + std::to_string(image->width) +
+                                            " x " + std::to_string(image->height) +
+                                            " pixels; it may have 1 to " + std::to_string(kMostPixels) + ".")
         .with_limit(pixels, kMostPixels);
   }
   Picture picture{image->width, image->height, std::vector<std::uint8_t>(PNG_IMAGE_SIZE(*image.get()))};
@@ -102,7 +104,8 @@ void draw_number(Picture& picture, int x, int y, unsigned number, Colour colour)
     const auto& digit = kDigits[static_cast<std::size_t>(character - '0')];
     for (int row = 0; row < 7; ++row) {
       for (int column = 0; column < 5; ++column) {
-        if ((digit[static_cast<std::size_t>(row)] >> (4 - column) & 1) != 0) set_pixel(picture, x + column, y + row, colour);
+        if ((digit[static_cast<std::size_t>(row)] >> (4 - column) & 1) != 0)
+          set_pixel(picture, x + column, y + row, colour);
       }
     }
     x += 6;

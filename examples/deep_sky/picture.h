@@ -18,8 +18,8 @@ struct Picture {
 /// Most pixels a picture may have: what fits the 32-bit indices of the kernels with room to spare.
 inline constexpr std::uint64_t kMostPixels = 1U << 28U;
 
-/// Reads a PNG file. Errors: `not_found`; `io_unknown` for a file that is no PNG; `validation` for an empty or too
-/// large picture.
+/// Reads a PNG file. Errors: `not_found`; `io_unknown` for a file that is no PNG; `validation` for an empty
+/// or too large picture.
 backplane::Result<Picture> read_png(const std::filesystem::path& path);
 
 /// Writes a PNG file. Errors: `io_unknown`.

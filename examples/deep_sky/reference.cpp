@@ -24,7 +24,8 @@ struct Plane {
 Plane grey(const Picture& picture) {
   Plane plane{static_cast<int>(picture.width), static_cast<int>(picture.height), {}};
   for (std::size_t i = 0; i < picture.rgb.size(); i += 3) {
-    plane.values.push_back((0.2126 * picture.rgb[i] + 0.7152 * picture.rgb[i + 1] + 0.0722 * picture.rgb[i + 2]) / 255.0);
+    plane.values.push_back(
+        (0.2126 * picture.rgb[i] + 0.7152 * picture.rgb[i + 1] + 0.0722 * picture.rgb[i + 2]) / 255.0);
   }
   return plane;
 }
@@ -65,7 +66,8 @@ Moments clipped_moments(const std::vector<double>& values, const Settings& setti
       squares += shifted * shifted;
     }
     const double shift = sum / std::max(count, 1.0);
-    moments = {moments.mean + shift, std::sqrt(std::max(squares / std::max(count, 1.0) - shift * shift, 0.0))};
+    moments = {moments.mean + shift,
+               std::sqrt(std::max(squares / std::max(count, 1.0) - shift * shift, 0.0))};
   }
   return moments;
 }

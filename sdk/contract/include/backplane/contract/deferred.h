@@ -58,10 +58,10 @@ class [[nodiscard]] Deferred {
   /// Likewise, for at most `timeout`; one too long for the clock means for good.
   template <class Rep, class Period>
   [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout) {
+    using Seconds = std::chrono::duration<double>;  // holds what would overflow the clock's own ticks
     const TimePoint now = std::chrono::steady_clock::now();
-    return wait_until(timeout < TimePoint::max() - now
-                          ? now + std::chrono::duration_cast<TimePoint::duration>(timeout)
-                          : TimePoint::max());
+    if (Seconds(timeout) >= Seconds(TimePoint::max() - now)) return wait_until(TimePoint::max());
+    return wait_until(now + std::chrono::duration_cast<typename TimePoint::duration>(timeout));
   }
 
   /// Blocks until ready and takes the value. Requires `valid()`.
