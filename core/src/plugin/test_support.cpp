@@ -3,12 +3,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <unistd.h>
 
@@ -41,15 +41,12 @@ std::filesystem::path TempDirectory::write(const std::filesystem::path& name, st
   return file;
 }
 
-ScopedEnvironment::ScopedEnvironment(const std::map<std::string, std::string>& variables) {
-  for (const auto& [name, value] : variables) {
-    setenv(name.c_str(), value.c_str(), 1);
-    names_.push_back(name);
-  }
+ScopedEnvironment::ScopedEnvironment(std::string name, const std::string& value) : name_(std::move(name)) {
+  setenv(name_.c_str(), value.c_str(), 1);
 }
 
 ScopedEnvironment::~ScopedEnvironment() {
-  for (const std::string& name : names_) unsetenv(name.c_str());
+  unsetenv(name_.c_str());
 }
 
 void install_plugin(std::string_view name, const std::filesystem::path& directory) {

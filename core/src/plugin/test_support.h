@@ -1,10 +1,8 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace backplane::test {
 
@@ -26,16 +24,16 @@ class TempDirectory {
   std::filesystem::path path_;
 };
 
-/// Sets environment variables and takes them back at its end.
+/// Sets an environment variable and takes it back at its end.
 class ScopedEnvironment {
  public:
-  explicit ScopedEnvironment(const std::map<std::string, std::string>& variables);
+  ScopedEnvironment(std::string name, const std::string& value);
   ScopedEnvironment(const ScopedEnvironment&) = delete;
   ScopedEnvironment& operator=(const ScopedEnvironment&) = delete;
   ~ScopedEnvironment();
 
  private:
-  std::vector<std::string> names_;
+  std::string name_;
 };
 
 /// Copies a test plugin, library and manifest, into a directory.
