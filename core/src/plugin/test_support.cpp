@@ -51,11 +51,10 @@ ScopedEnvironment::~ScopedEnvironment() {
 
 void install_plugin(std::string_view name, const std::filesystem::path& directory) {
   std::filesystem::create_directories(directory);
-  const std::string manifest = std::string(name) + ".plugin.toml";
-  for (const std::string& file : {library_name(name), manifest}) {
-    std::filesystem::copy_file(kBuilt / file, directory / file,
-                               std::filesystem::copy_options::overwrite_existing);
-  }
+  const std::string library = library_name(name);
+  std::filesystem::copy_file(kBuilt / library, directory / library,
+                             std::filesystem::copy_options::overwrite_existing);
+  std::ofstream(directory / (std::string(name) + ".plugin.toml")) << manifest_text(name);
 }
 
 std::string read_text(const std::filesystem::path& file) {
@@ -65,7 +64,12 @@ std::string read_text(const std::filesystem::path& file) {
 }
 
 std::string manifest_text(std::string_view name) {
-  return read_text(kBuilt / (std::string(name) + ".plugin.toml"));
+  const std::filesystem::path file = kBuilt / (std::string(name) + ".plugin.toml");
+  if (std::filesystem::exists(file)) return read_text(file);
+  // Of a library that is no plugin: what somebody who took it for one would have written.
+  std::string text = read_text(kBuilt / "good.plugin.toml");
+  text = replaced(std::move(text), "name = \"good\"", "name = \"" + std::string(name) + "\"");
+  return replaced(std::move(text), "libbackplane_good.so", library_name(name));
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {

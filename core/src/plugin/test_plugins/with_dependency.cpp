@@ -2,7 +2,7 @@
 
 #include "minimal_plugin.h"
 
-extern "C" int backplane_test_dependency();
+extern "C" int test_dependency_value();
 
 namespace {
 
@@ -11,7 +11,7 @@ class Plugin final : public backplane::test::MinimalPlugin {
   using MinimalPlugin::MinimalPlugin;
 
   backplane::Result<std::vector<backplane::DeviceDescription>> devices() override {
-    return std::vector{describe(0, "The dependency says " + std::to_string(backplane_test_dependency()))};
+    return std::vector{describe(0, "The dependency says " + std::to_string(test_dependency_value()))};
   }
 };
 
