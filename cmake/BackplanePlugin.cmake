@@ -65,6 +65,10 @@ function(backplane_add_plugin name)
       -DVERSION=${arg_VERSION} "-DDESCRIPTION=${arg_DESCRIPTION}" -DPRIORITY=${arg_PRIORITY} -DKERNELS=${kernels}
       -DUNLOAD=${unload} -P ${support}/BackplanePluginManifest.cmake
     VERBATIM)
+  # In this project's own tree a test reads what the library exports.
+  if(TARGET backplane_core_objects)
+    set_property(TARGET backplane_core_objects APPEND PROPERTY BACKPLANE_PLUGIN_FILES $<TARGET_FILE:${target}>)
+  endif()
   if(NOT arg_NO_INSTALL)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/backplane/plugins COMPONENT plugins)
     install(FILES ${manifest} DESTINATION ${CMAKE_INSTALL_LIBDIR}/backplane/plugins COMPONENT plugins)

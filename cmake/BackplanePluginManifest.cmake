@@ -1,7 +1,7 @@
 # Writes a plugin's manifest from its library and what backplane_add_plugin() was told. Run as a script:
 # LIBRARY, OUTPUT, NAME, VERSION, DESCRIPTION, PRIORITY, KERNELS (separated by commas), UNLOAD (true or false).
-file(STRINGS "${LIBRARY}" facts REGEX "backplane-plugin-facts interface=[0-9]+\\.[0-9]+ toolchain=[^;]*")
-string(REGEX MATCH "interface=([0-9]+)\\.([0-9]+) toolchain=([^;]*)" found "${facts}")
+file(STRINGS "${LIBRARY}" facts REGEX "backplane-plugin-facts interface=[0-9]+\\.[0-9]+ toolchain=[^|]*")
+string(REGEX MATCH "interface=([0-9]+)\\.([0-9]+) toolchain=([^|]*)" found "${facts}")
 if(NOT found)
   message(FATAL_ERROR "\"${LIBRARY}\" says nothing about its interface and toolchain; build it with "
                       "backplane_add_plugin()")

@@ -42,5 +42,5 @@ __attribute__((used)) static constexpr std::array<char, 256> kBackplanePluginFac
         .add(backplane::kInterfaceVersion.revision)
         .add(" toolchain=")
         .add(backplane::kToolchain)
-        .add(";")
+        .add("|")
         .take();

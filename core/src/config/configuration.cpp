@@ -158,8 +158,9 @@ Result<Configuration> Configuration::load(const ConfigInputs& inputs) {
     if (!key.default_text.empty()) {
       BACKPLANE_TRY(value, parse_config_value(key, key.name, key.default_text, "default"));
     }
-    configuration.set(key, key.name, std::move(value), ConfigSource::preset, "default");
+    configuration.set(key.name, std::move(value), ConfigSource::preset, "default");
   }
+  configuration.add_log_category("log.default.");
   const std::filesystem::path file = find_file(inputs);
   if (!file.empty()) BACKPLANE_CHECK(configuration.read_file(file, inputs.process));
   BACKPLANE_CHECK(configuration.read_environment(inputs.process));
@@ -167,19 +168,20 @@ Result<Configuration> Configuration::load(const ConfigInputs& inputs) {
   return configuration;
 }
 
-void Configuration::set(const ConfigKey& key, std::string_view name, ConfigValue value, ConfigSource source,
-                        std::string origin) {
+void Configuration::add_log_category(std::string_view prefix) {
+  for (const ConfigKey& key : log_keys()) {
+    const std::string name = std::string(prefix) + std::string(key.name);
+    auto preset = parse_config_value(key, name, key.default_text, "default");
+    ConfigValue value = key.default_text.empty() ? ConfigValue() : *std::move(preset);
+    settings_.emplace(name, ConfigSetting{name, std::move(value)});
+  }
+}
+
+void Configuration::set(std::string_view name, ConfigValue value, ConfigSource source, std::string origin) {
   // A category that is mentioned at all gets all its keys, so that what is in effect can be listed.
   if (name.starts_with("log.") && !settings_.contains(name)) {
-    const std::string prefix(name.substr(0, name.rfind('.') + 1));
-    for (const ConfigKey& other : log_keys()) {
-      const std::string full = prefix + std::string(other.name);
-      auto preset = parse_config_value(other, full, other.default_text, "default");
-      ConfigValue initial = other.default_text.empty() ? ConfigValue() : *std::move(preset);
-      settings_.emplace(full, ConfigSetting{full, std::move(initial)});
-    }
+    add_log_category(name.substr(0, name.rfind('.') + 1));
   }
-  static_cast<void>(key);
   settings_.insert_or_assign(std::string(name),
                              ConfigSetting{std::string(name), std::move(value), source, std::move(origin)});
 }
@@ -211,8 +213,7 @@ Result<void> Configuration::add_entry(const TomlEntry& entry, bool trusted, cons
     return {};
   }
   if (key->type == ConfigType::paths) resolve_against(file_, value);
-  set(*key, entry.key, std::move(value), ConfigSource::file,
-      file_.string() + ":" + std::to_string(entry.line));
+  set(entry.key, std::move(value), ConfigSource::file, file_.string() + ":" + std::to_string(entry.line));
   return {};
 }
 
@@ -232,7 +233,7 @@ Result<void> Configuration::read_environment(const ProcessContext& process) {
     }
     const ConfigKey& key = *find_config_key(name);
     BACKPLANE_TRY(ConfigValue value, parse_config_value(key, name, text, "environment variable " + variable));
-    set(key, name, std::move(value), ConfigSource::environment, variable);
+    set(name, std::move(value), ConfigSource::environment, variable);
   }
   return {};
 }
@@ -242,7 +243,7 @@ Result<void> Configuration::read_code(const std::map<std::string, std::string>& 
     const ConfigKey* key = find_config_key(name);
     if (key == nullptr) return unknown_key("RuntimeOptions::configuration", name);
     BACKPLANE_TRY(ConfigValue value, parse_config_value(*key, name, text, "RuntimeOptions::configuration"));
-    set(*key, name, std::move(value), ConfigSource::code, "code");
+    set(name, std::move(value), ConfigSource::code, "code");
   }
   return {};
 }

@@ -73,8 +73,8 @@ class Configuration {
   Result<void> add_entry(const TomlEntry& entry, bool trusted, const std::string& distrust);
   Result<void> read_environment(const ProcessContext& process);
   Result<void> read_code(const std::map<std::string, std::string>& code);
-  void set(const ConfigKey& key, std::string_view name, ConfigValue value, ConfigSource source,
-           std::string origin);
+  void add_log_category(std::string_view prefix);
+  void set(std::string_view name, ConfigValue value, ConfigSource source, std::string origin);
   [[nodiscard]] const ConfigSetting* find(std::string_view key) const;
 
   std::map<std::string, ConfigSetting, std::less<>> settings_;

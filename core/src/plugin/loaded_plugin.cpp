@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include <backplane/contract/plugin.h>
 #include <backplane/contract/result.h>
 
@@ -32,7 +34,8 @@ LoadedPlugin::LoadedPlugin(std::shared_ptr<Library> library, const PluginManifes
       library_(std::move(library)),
       host_(std::move(host)),
       destroy_(manifest.destroy),
-      unload_(unload) {
+      unload_(unload),
+      process_(getpid()) {
   // Before any code of the plugin runs: a thread that it starts and leaves behind must not lose its code.
   if (!unload_) library_->keep_open();
 }
@@ -52,11 +55,19 @@ Result<std::shared_ptr<LoadedPlugin>> LoadedPlugin::create(std::shared_ptr<Libra
 }
 
 LoadedPlugin::~LoadedPlugin() {
-  if (plugin_ != nullptr) destroy_(plugin_);
+  if (plugin_ == nullptr) return;
+  if (getpid() == process_) {
+    destroy_(plugin_);
+  } else {
+    library_->keep_open();  // a driver does not survive fork, not even to be closed: the child leaks it
+  }
 }
 
 template <class Function>
 auto LoadedPlugin::call(const char* what, Function&& function) -> decltype(function()) {
+  if (getpid() != process_) {
+    return Error(ErrorCode::forked, "Plugin \"" + name_ + "\" cannot be used in a child process after fork.");
+  }
   if (caller_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
     return Error(ErrorCode::re_entered,
                  "Plugin \"" + name_ + "\" was asked to " + what +

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include <sys/types.h>
+
 #include <backplane/contract/plugin.h>
 #include <backplane/contract/result.h>
 
@@ -52,6 +54,7 @@ class LoadedPlugin {
   void (*destroy_)(IPlugin*) noexcept;
   IPlugin* plugin_ = nullptr;
   bool unload_;
+  pid_t process_;
   std::mutex mutex_;
   std::atomic<std::thread::id> caller_;
 };

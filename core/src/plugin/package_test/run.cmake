@@ -1,0 +1,33 @@
+# Installs the SDK and the library, builds a plugin and an application outside the tree against them, and runs the
+# application and the command with the plugin found by BACKPLANE_ADD_PLUGINS. BUILD, SOURCE, WORK, CXX, FLAGS, CONFIG.
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY OUTPUT_VARIABLE output)
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+set(prefix ${WORK}/prefix)
+foreach(component IN ITEMS sdk core)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} --component ${component})
+endforeach()
+foreach(project IN ITEMS plugin application)
+  run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/${project} -B ${WORK}/${project} -DCMAKE_PREFIX_PATH=${prefix}
+    -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=${CONFIG})
+  run(${CMAKE_COMMAND} --build ${WORK}/${project})
+endforeach()
+
+set(ENV{BACKPLANE_ADD_PLUGINS} ${WORK}/plugin/lib/backplane/plugins)
+run(${WORK}/application/application)
+if(NOT output STREQUAL "Outside device\n")
+  message(FATAL_ERROR "The application printed \"${output}\"")
+endif()
+run(${prefix}/bin/backplane info --strict)
+if(NOT output MATCHES "outside +4\\.5\\.6 +[^\n]*plugins +1 device")
+  message(FATAL_ERROR "backplane info does not list the plugin:\n${output}")
+endif()
+run(${CMAKE_COMMAND} --install ${WORK}/plugin --prefix ${prefix})
+unset(ENV{BACKPLANE_ADD_PLUGINS})
+run(${prefix}/bin/backplane info --strict)
+if(NOT output MATCHES "outside +4\\.5\\.6 +${prefix}")
+  message(FATAL_ERROR "backplane info does not find the plugin where it is installed:\n${output}")
+endif()
