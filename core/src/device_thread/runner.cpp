@@ -40,7 +40,7 @@ Route Runner::route() noexcept {
   }
   if (!open()) return {.refusal = ErrorCode::disconnected};
   if (Lane* lane = find_registered_lane(id_)) {
-    lane_cache_slot(id_) = {id_, lane};
+    lane_cache_slot(id_) = {.runner_id = id_, .lane = lane};
     return {.lane = lane};
   }
   Lane* lane = nullptr;
@@ -55,7 +55,7 @@ Route Runner::route() noexcept {
     lane->acquire_reference();
     lanes_version_.fetch_add(1, std::memory_order_seq_cst);
     if (!register_lane(id_, lane)) return {.lane = lane, .one_shot = true};
-    lane_cache_slot(id_) = {id_, lane};
+    lane_cache_slot(id_) = {.runner_id = id_, .lane = lane};
     return {.lane = lane};
   } catch (const std::bad_alloc&) {
     if (lane != nullptr) end_one_shot(lane);
@@ -327,9 +327,9 @@ Error error_from_current_exception() {
   } catch (const Exception& exception) {
     return Error(ErrorCode::exception, exception.what()).caused_by(exception.error());
   } catch (const std::exception& exception) {
-    return Error(ErrorCode::exception, exception.what());
+    return {ErrorCode::exception, exception.what()};
   } catch (...) {
-    return Error(ErrorCode::exception, "An exception that is not a std::exception escaped a task.");
+    return {ErrorCode::exception, "An exception that is not a std::exception escaped a task."};
   }
 }
 

@@ -43,7 +43,7 @@ class ThreadLanes {
       let_go(entry.lane);
       return true;
     });
-    lanes_.push_back({runner_id, lane});
+    lanes_.push_back({.runner_id = runner_id, .lane = lane});
   }
 
  private:

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Core is linked by applications, not opened by them as a plugin, so its few bytes of thread-local storage can be
-// reached without a call into the loader.
+// Core is linked by applications, not opened by them as a plugin, so its few bytes of thread-local storage
+// can be reached without a call into the loader.
 #if defined(__linux__) && defined(__GNUC__)
 #define BACKPLANE_FAST_TLS __attribute__((tls_model("initial-exec")))
 #else
@@ -32,8 +32,8 @@ struct CachedLane {
 inline constexpr std::size_t kCachedLanes = 4;
 
 extern constinit thread_local BACKPLANE_FAST_TLS ThreadScope* innermost_scope;
-// A plain array: a member call on a thread-local object fails the null check of g++ 12 at random, as that looks at the
-// processor flags of an addition that the linker turns into one that sets none.
+// A plain array: a member call on a thread-local object fails the null check of g++ 12 at random, as that
+// looks at the processor flags of an addition that the linker turns into one that sets none.
 extern constinit thread_local BACKPLANE_FAST_TLS CachedLane cached_lanes[kCachedLanes];
 
 /// The calling thread's lane to a runner, if the cache has it. Ids start at 1 and are never reused.
