@@ -301,6 +301,7 @@ void Runner::park() noexcept {
 }
 
 void Runner::finish() noexcept {
+  perturb();
   state_.fetch_or(kClosed, std::memory_order_seq_cst);
   if (!ordered_) process_barrier();
   {
