@@ -13,18 +13,16 @@ Error refusal_error(const Runner& runner, ErrorCode code) {
   const std::string name = "Device thread \"" + runner.name() + "\"";
   switch (code) {
     case ErrorCode::re_entered:
-      return Error(
-          code,
-          name + " is inside a call into its server, which cannot be entered again; call after it returns.");
+      return {code,
+              name + " is inside a call into its server and cannot be entered again; call after it returns."};
     case ErrorCode::forked:
-      return Error(code,
-                   name + " belongs to the parent process; open a new runtime before fork or after exec.");
+      return {code, name + " belongs to the parent process; open a new runtime after exec."};
     case ErrorCode::torn_down:
-      return Error(code, name + " was shut down while the call waited behind a task that did not return.");
+      return {code, name + " was shut down while the call waited behind a task that did not return."};
     case ErrorCode::out_of_memory:
-      return Error(code, name + " has no memory left for the lane of a new calling thread.");
+      return {code, name + " has no memory left for the lane of a new calling thread."};
     default:
-      return Error(code, name + " was shut down and takes no more calls.");
+      return {code, name + " was shut down and takes no more calls."};
   }
 }
 
@@ -78,8 +76,10 @@ Result<std::unique_ptr<DeviceThread>> DeviceThread::start(Options options,
 DeviceThread::~DeviceThread() {
   if (detail::forked()) {
     // The runner's locks may be held by threads that do not exist here.
+    // NOLINTBEGIN(bugprone-unhandled-exception-at-new): without memory there is nothing left to do
     static_cast<void>(new std::shared_ptr<detail::Runner>(std::move(runner_)));
     static_cast<void>(new std::future<void>(std::move(exited_)));
+    // NOLINTEND(bugprone-unhandled-exception-at-new)
     return;
   }
   static_cast<void>(shutdown());

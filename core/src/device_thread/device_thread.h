@@ -149,9 +149,10 @@ class DeviceThread {
     bool caller_may_run = false;
     /// Told of an exception that escaped a submitted task, where the task ran. Must not throw. Default:
     /// writes a line to the standard error stream.
-    std::function<void(const Error&)> on_exception{};
+    std::function<void(const Error&)>
+        on_exception{};  // NOLINT(*-redundant-member-init): may be left out of an initializer
     /// Runs on the device's thread when it has run out of work and before it sleeps, once per idle period.
-    std::function<void()> on_idle{};
+    std::function<void()> on_idle{};  // NOLINT(*-redundant-member-init)
     /// For tests: false uses the slower way of noticing work that systems without a process barrier need.
     bool use_process_barrier = true;
   };
@@ -231,19 +232,19 @@ class DeviceThread {
   static Result<std::unique_ptr<DeviceThread>> start(Options options,
                                                      const std::function<Result<Owner>()>& make_owner);
 
-  template <bool kRetained, class F>
+  template <bool Retained, class F>
   BACKPLANE_ALWAYS_INLINE ErrorCode enqueue(F&& task) {
     detail::Lane* lane = cached_lane();
     if (lane == nullptr) [[unlikely]] {
       // A task whose address is taken would have to stand in memory on the path below, too.
       std::decay_t<F> moved(std::forward<F>(task));
-      return enqueue_without_lane<kRetained>(std::move(moved));
+      return enqueue_without_lane<Retained>(std::move(moved));
     }
-    return push<kRetained>(*lane, std::forward<F>(task));
+    return push<Retained>(*lane, std::forward<F>(task));
   }
-  template <bool kRetained, class F>
+  template <bool Retained, class F>
   ErrorCode enqueue_without_lane(F&& task);
-  template <bool kRetained, class F>
+  template <bool Retained, class F>
   BACKPLANE_ALWAYS_INLINE ErrorCode push(detail::Lane& lane, F&& task);
 
   /// The calling thread's lane, where nothing stands against using it.
@@ -279,7 +280,7 @@ class ServerCallScope {
   bool before_;
 };
 
-template <bool kRetained, class F>
+template <bool Retained, class F>
 ErrorCode DeviceThread::enqueue_without_lane(F&& task) {
   const detail::Route route = runner_->route();
   if (route.refusal != ErrorCode::none) return route.refusal;
@@ -288,12 +289,12 @@ ErrorCode DeviceThread::enqueue_without_lane(F&& task) {
     detail::handle_record<std::decay_t<F>>(detail::RecordAction::run, &here, runner_.get());
     return ErrorCode::none;
   }
-  const ErrorCode answer = push<kRetained>(*route.lane, std::forward<F>(task));
+  const ErrorCode answer = push<Retained>(*route.lane, std::forward<F>(task));
   if (route.one_shot) runner_->end_one_shot(route.lane);
   return answer;
 }
 
-template <bool kRetained, class F>
+template <bool Retained, class F>
 BACKPLANE_ALWAYS_INLINE ErrorCode DeviceThread::push(detail::Lane& lane, F&& task) {
   using Plain = std::decay_t<F>;
   constexpr bool kFits = alignof(Plain) <= alignof(detail::RecordHeader) &&
@@ -313,11 +314,10 @@ BACKPLANE_ALWAYS_INLINE ErrorCode DeviceThread::push(detail::Lane& lane, F&& tas
   } else {
     ::new (payload) Task(std::in_place, std::forward<F>(task));
   }
-  ::new (static_cast<void*>(record)) detail::RecordHeader{.handle = detail::handle_record<Task>,
-                                                          .size = static_cast<std::uint32_t>(kSize),
-                                                          .retained = kRetained};
+  ::new (static_cast<void*>(record)) detail::RecordHeader{
+      .handle = detail::handle_record<Task>, .size = static_cast<std::uint32_t>(kSize), .retained = Retained};
   const std::uint64_t start = lane.tail();
-  lane.publish(kSize, kRetained, runner.ordered());
+  lane.publish(kSize, Retained, runner.ordered());
   return runner.published(lane, start);
 }
 

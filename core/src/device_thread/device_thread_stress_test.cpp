@@ -122,6 +122,17 @@ class Caller {
     if (answer) answers_right_ = answers_right_ && *answer == number * 3;
   }
 
+  /// Nothing else this caller does may help the task to start.
+  void submit_and_wait() {
+    const int number = next_;
+    std::atomic<bool> ran{false};
+    note(number, thread_.submit([work = task<1>(), &ran] {
+      work();
+      ran.store(true);
+    }));
+    while (!refused_ && !ran.load()) std::this_thread::yield();
+  }
+
   void nested() {
     const int outer = next_;
     Task<1> first = task<1>();
@@ -159,6 +170,8 @@ class Caller {
           detail::cpu_pause();  // may let the runner park
         return;
       case 7:
+        return submit_and_wait();
+      case 8:
         return submit<200>();
       default:
         return submit<8>();

@@ -97,33 +97,31 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
   if (read_ != start) head_.store(read_, crowded ? std::memory_order_seq_cst : std::memory_order_release);
   if (crowded) wake_producer();
   if (call && read_ == tail && !runner.abandoned()) {
-    run_call(runner, drained);
+    drained.call = run_call(runner);
   }
   return drained;
 }
 
-void Lane::run_call(Runner& runner, Drained& drained) noexcept {
+bool Lane::run_call(Runner& runner) noexcept {
   const std::uint32_t call = posted_.load(std::memory_order_relaxed);
   // Written where only the runner writes: the posted line stays with the caller. Whoever abandons the runner
   // sets its flag and then reads this, so one of the two sees the other.
   begun_.exchange(call, std::memory_order_seq_cst);
   perturb();
   if (runner.abandoned()) {
-    answer_call(call * kResponseFlags + kTornDown, drained);
-    return;
+    answer_call(call * kResponseFlags + kTornDown);
+    return false;
   }
   call_handler_(call_task_.data(), answer_.data());
   perturb();
-  drained.call = true;
-  answer_call(call * kResponseFlags, drained);
+  answer_call(call * kResponseFlags);
+  return true;
 }
 
-void Lane::answer_call(std::uint32_t response, Drained& drained) noexcept {
+void Lane::answer_call(std::uint32_t response) noexcept {
   // The caller goes on as soon as it sees this, and what it posted is gone; the lane is not.
   const std::uint32_t before = response_.exchange(response, std::memory_order_acq_rel);
-  if ((before & kCallerSleeps) == 0) return;
-  futex_wake(response_);
-  drained.woke_caller = true;
+  if ((before & kCallerSleeps) != 0) futex_wake(response_);
 }
 
 void Lane::close() noexcept {
@@ -159,8 +157,7 @@ void Lane::reclaim(bool wait) noexcept {
 void Lane::tear_down_call() noexcept {
   const std::uint32_t call = posted_.load(std::memory_order_seq_cst);
   if (call_begun()) return;
-  Drained ignored;
-  answer_call(call * kResponseFlags + kTornDown, ignored);
+  answer_call(call * kResponseFlags + kTornDown);
 }
 
 void Lane::wait_for_room() noexcept {

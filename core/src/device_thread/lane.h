@@ -110,7 +110,6 @@ class Lane {
   struct Drained {
     std::uint32_t records = 0;
     bool call = false;
-    bool woke_caller = false;
     [[nodiscard]] bool any() const noexcept { return records != 0 || call; }
   };
   Drained drain(Runner& runner, std::size_t limit);
@@ -181,9 +180,9 @@ class Lane {
   [[nodiscard]] static std::uint32_t next_call(std::uint32_t call) noexcept {
     return (call + 1) % (UINT32_MAX / kResponseFlags);
   }
-  void answer_call(std::uint32_t response, Drained& drained) noexcept;
+  void answer_call(std::uint32_t response) noexcept;
   void wait_for_room() noexcept;
-  void run_call(Runner& runner, Drained& drained) noexcept;
+  bool run_call(Runner& runner) noexcept;
 
   // Written by the calling thread, polled by the runner: one transfer brings everything that a small call
   // needs.

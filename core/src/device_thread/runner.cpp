@@ -21,6 +21,8 @@ std::uint64_t next_runner_id() noexcept {
 constexpr std::uint32_t kShortBatch = 64;
 constexpr int kBatchPauses = 16;
 
+constexpr std::chrono::microseconds kLongSleep = 10 * kSpinTime;
+
 // A runner that is never idle lets go of what quiet callers left behind this often.
 constexpr std::uint32_t kRecordsBetweenSweeps = 4096;
 
@@ -40,7 +42,7 @@ Route Runner::route() noexcept {
   }
   if (!open()) return {.refusal = ErrorCode::disconnected};
   if (Lane* lane = find_registered_lane(id_)) {
-    lane_cache_slot(id_) = {id_, lane};
+    lane_cache_slot(id_) = {.runner_id = id_, .lane = lane};
     return {.lane = lane};
   }
   Lane* lane = nullptr;
@@ -55,7 +57,7 @@ Route Runner::route() noexcept {
     lane->acquire_reference();
     lanes_version_.fetch_add(1, std::memory_order_seq_cst);
     if (!register_lane(id_, lane)) return {.lane = lane, .one_shot = true};
-    lane_cache_slot(id_) = {id_, lane};
+    lane_cache_slot(id_) = {.runner_id = id_, .lane = lane};
     return {.lane = lane};
   } catch (const std::bad_alloc&) {
     if (lane != nullptr) end_one_shot(lane);
@@ -203,6 +205,8 @@ void Runner::run(const std::function<Result<Owner>()>& make_owner,
 }
 
 void Runner::loop() {
+  bool slept_long = false;
+  int batches = 0;  // since it last woke
   for (;;) {
     const Lane::Drained drained = run_pass();
     if (abandoned()) return;
@@ -210,22 +214,26 @@ void Runner::loop() {
       worked_since_idle_ = true;
       records_since_sweep_ += drained.records;
       if (records_since_sweep_ >= kRecordsBetweenSweeps) sweep(false);
-      if (drained.woke_caller) {
-        // It may have been put on this core, and would wait there for this thread to stop looking for work.
-        std::this_thread::yield();
-      } else if (!drained.call && drained.records < kShortBatch) {
+      ++batches;
+      if (!drained.call && drained.records < kShortBatch) {
         for (int pause = 0; pause < kBatchPauses; ++pause) cpu_pause();
       }
       continue;
     }
     if (!open()) return;
-    if (spin_until([&] { return has_work() || !open(); })) continue;
+    // Work that comes once in a long while will not come again soon, and a thread that spins after each has
+    // used up the scheduler's favour when it is next to wake on a busy core.
+    const bool expects_more = !slept_long || batches > 1;
+    if (expects_more && spin_until([&] { return has_work() || !open(); })) continue;
     if (worked_since_idle_) {
       worked_since_idle_ = false;
       idle();
       continue;  // it may have taken a while
     }
+    const auto before = std::chrono::steady_clock::now();
     park();
+    slept_long = std::chrono::steady_clock::now() - before > kLongSleep;
+    batches = 0;
   }
 }
 
@@ -237,7 +245,6 @@ Lane::Drained Runner::run_pass() {
     const Lane::Drained drained = lane->drain(*this, Lane::kQuantum);
     total.records += drained.records;
     total.call = total.call || drained.call;
-    total.woke_caller = total.woke_caller || drained.woke_caller;
   }
   return total;
 }
@@ -301,6 +308,7 @@ void Runner::park() noexcept {
 }
 
 void Runner::finish() noexcept {
+  perturb();
   state_.fetch_or(kClosed, std::memory_order_seq_cst);
   if (!ordered_) process_barrier();
   {
@@ -327,9 +335,9 @@ Error error_from_current_exception() {
   } catch (const Exception& exception) {
     return Error(ErrorCode::exception, exception.what()).caused_by(exception.error());
   } catch (const std::exception& exception) {
-    return Error(ErrorCode::exception, exception.what());
+    return {ErrorCode::exception, exception.what()};
   } catch (...) {
-    return Error(ErrorCode::exception, "An exception that is not a std::exception escaped a task.");
+    return {ErrorCode::exception, "An exception that is not a std::exception escaped a task."};
   }
 }
 

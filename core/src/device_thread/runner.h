@@ -155,7 +155,9 @@ class Runner : public std::enable_shared_from_this<Runner> {
 class RunnerScope {
  public:
   explicit RunnerScope(Runner& runner) noexcept
-      : slot_(lane_cache_slot(runner.id())), cached_(slot_), scope_{&runner, false, innermost_scope} {
+      : slot_(lane_cache_slot(runner.id())),
+        cached_(slot_),
+        scope_{.runner = &runner, .in_server_call = false, .outer = innermost_scope} {
     slot_ = {};
     innermost_scope = &scope_;
   }

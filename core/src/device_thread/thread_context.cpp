@@ -9,7 +9,7 @@
 namespace backplane::detail {
 
 constinit thread_local BACKPLANE_FAST_TLS ThreadScope* innermost_scope = nullptr;
-constinit thread_local BACKPLANE_FAST_TLS std::array<CachedLane, kCachedLanes> cached_lanes{};
+constinit thread_local BACKPLANE_FAST_TLS CachedLane cached_lanes[kCachedLanes]{};
 
 namespace {
 
@@ -23,7 +23,7 @@ class ThreadLanes {
   ThreadLanes& operator=(const ThreadLanes&) = delete;
   ~ThreadLanes() {
     lanes_gone = true;
-    cached_lanes = {};
+    std::ranges::fill(cached_lanes, CachedLane{});
     // A child of fork has this thread and no runner; a lock of the lane may be held by a thread that is not
     // there.
     if (forked()) return;
@@ -43,7 +43,7 @@ class ThreadLanes {
       let_go(entry.lane);
       return true;
     });
-    lanes_.push_back({runner_id, lane});
+    lanes_.push_back({.runner_id = runner_id, .lane = lane});
   }
 
  private:

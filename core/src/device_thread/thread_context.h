@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 // Core is linked by applications, not opened by them as a plugin, so its few bytes of thread-local storage
@@ -32,7 +32,9 @@ struct CachedLane {
 inline constexpr std::size_t kCachedLanes = 4;
 
 extern constinit thread_local BACKPLANE_FAST_TLS ThreadScope* innermost_scope;
-extern constinit thread_local BACKPLANE_FAST_TLS std::array<CachedLane, kCachedLanes> cached_lanes;
+// A plain array: a member call on a thread-local object fails the null check of g++ 12 at random, as that
+// looks at the processor flags of an addition that the linker turns into one that sets none.
+extern constinit thread_local BACKPLANE_FAST_TLS CachedLane cached_lanes[kCachedLanes];
 
 /// The calling thread's lane to a runner, if the cache has it. Ids start at 1 and are never reused.
 [[nodiscard]] inline CachedLane& lane_cache_slot(std::uint64_t runner_id) noexcept {
