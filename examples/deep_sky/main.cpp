@@ -51,8 +51,10 @@ Picture annotate(Picture picture, const std::vector<Source>& sources) {
     const double radius = 3 + 0.7 * std::sqrt(static_cast<double>(sources[i].pixels));
     draw_circle(picture, x, y, radius, bright ? Colour{255, 90, 60} : Colour{90, 220, 120});
     if (!bright) continue;
-    draw_number(picture, static_cast<int>(x + radius) + 2, static_cast<int>(y - radius) - 2,
-                static_cast<unsigned>(i + 1), {255, 200, 60});
+    constexpr double kNumberWidth = 14;
+    const bool fits = x + radius + kNumberWidth < picture.width;
+    draw_number(picture, static_cast<int>(fits ? x + radius + 2 : x - radius - kNumberWidth),
+                static_cast<int>(y - radius) - 2, static_cast<unsigned>(i + 1), {255, 200, 60});
   }
   return picture;
 }

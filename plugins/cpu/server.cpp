@@ -80,6 +80,7 @@ Deferred<Result<std::vector<Bytes>>> Server::read(std::span<const CopyDescriptor
 
 void Server::write(std::span<WriteDescriptor> writes, StreamId stream) {
   for (const WriteDescriptor& write : writes) {
+    if (!is_allocated(write.destination.buffer)) continue;  // its own failure stands
     toolkit::ExecuteScope(failures_, stream)
         .over("write", std::array{tracked(write.destination.buffer)}, [&]() -> Result<void> {
           BACKPLANE_TRY(const std::span<std::byte> device, resolve(write.destination.buffer));
@@ -113,7 +114,9 @@ void Server::launch(const KernelRef& kernel, const WorkgroupCount& count, const 
   std::vector<toolkit::TrackedRange> write_set;
   for (std::size_t i = 0; i < arguments.buffers.size(); ++i) {
     const Access access = kernel.definition->bindings[i].access;
-    if (reads(access)) reads_set.push_back(tracked(arguments.buffers[i]));
+    // Memory that was never there is needed like an input: its failure is everyone's.
+    if (reads(access) || !is_allocated(arguments.buffers[i]))
+      reads_set.push_back(tracked(arguments.buffers[i]));
     if (writes(access)) write_set.push_back(tracked(arguments.buffers[i]));
   }
   if (count.is_indirect()) reads_set.push_back(tracked(count.indirect));
@@ -219,6 +222,10 @@ Result<NativeResource> Server::native_resource(const BufferBinding& buffer, Stre
   BACKPLANE_TRY(const std::span<std::byte> bytes, resolve(buffer));
   return NativeResource{ManagedMemory::retain(buffer.allocation),
                         reinterpret_cast<std::uintptr_t>(bytes.data()), 0, buffer.size};
+}
+
+bool Server::is_allocated(const BufferBinding& binding) {
+  return !Storage::block(*binding.allocation).failure;
 }
 
 Result<std::span<std::byte>> Server::resolve(const BufferBinding& binding) {

@@ -57,6 +57,8 @@ class Server final : public IServer {
     toolkit::WindowId window;
   };
 
+  static bool is_allocated(const BufferBinding& binding);
+
   /// The bytes a binding names. Errors: why its allocation failed; `validation` where it reaches past the
   /// end.
   static Result<std::span<std::byte>> resolve(const BufferBinding& binding);
