@@ -95,7 +95,8 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
     }
   }
   if (read_ != start) head_.store(read_, crowded ? std::memory_order_seq_cst : std::memory_order_release);
-  if (crowded) wake_producer();
+  // Not sooner, so that a producer on the same core gets to write more than a few records in its turn.
+  if (crowded && tail - read_ <= kCapacity / 2) wake_producer();
   if (call && read_ == tail && !runner.abandoned()) {
     drained.call = run_call(runner);
   }
@@ -148,7 +149,7 @@ void Lane::reclaim(bool wait) noexcept {
     position += record->size;
     if (record->retained == 0) continue;
     record->handle(RecordAction::destroy, record + 1, nullptr);
-    destroyed_.store(destroyed_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    destroyed_.store(destroyed_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   reclaimed_.store(head, std::memory_order_release);
   reclaiming_.store(false, std::memory_order_release);

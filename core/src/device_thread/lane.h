@@ -128,7 +128,8 @@ class Lane {
   /// that.
   void reclaim(bool wait) noexcept;
   [[nodiscard]] bool retains() const noexcept {
-    return retained_.load(std::memory_order_relaxed) != destroyed_.load(std::memory_order_relaxed);
+    // Acquire: whoever finds them destroyed by the other side may rely on what their destructors did.
+    return retained_.load(std::memory_order_relaxed) != destroyed_.load(std::memory_order_acquire);
   }
 
   [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
