@@ -17,7 +17,7 @@ namespace backplane::cpu {
 ///
 /// Any thread may call `run`; runs of several threads follow one another. A chunk may not call `run` on the
 /// pool that runs it: that would wait for itself.
-class WorkerPool {
+class WorkerPool {  // NOLINT(clang-analyzer-optin.performance.Padding): cache lines of their own, on purpose.
  public:
   /// How many threads the process may run on, its affinity mask respected; at least 1.
   static std::size_t available_threads();

@@ -62,6 +62,7 @@ void annotate_accesses(llvm::Function& function, const std::vector<MemoryRoot>& 
   llvm::MDBuilder metadata(context);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain();
   std::vector<llvm::MDNode*> scopes;
+  scopes.reserve(roots.size());
   for (std::size_t index = 0; index < roots.size(); ++index) {
     scopes.push_back(metadata.createAnonymousAliasScope(domain));
   }

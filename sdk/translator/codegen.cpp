@@ -26,8 +26,10 @@
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "failure.h"
+#include "guard_split.h"
 #include "host_target.h"
 #include "inlining.h"
 #include "vector_math.h"
@@ -78,6 +80,19 @@ llvm::OptimizationLevel level_of(std::uint32_t optimization) {
   }
 }
 
+/// LLVM holds back from 512 bits, since the first processors that had them slowed down over it. Those with
+/// this extension do not, and work from the caches gains.
+void prefer_wide_vectors(llvm::Module& module, const llvm::TargetMachine& machine) {
+  if (!machine.getTargetTriple().isX86() || !machine.getMCSubtargetInfo()->checkFeatures("+avx512vbmi2")) {
+    return;
+  }
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration()) {
+      function.addFnAttr("prefer-vector-width", "512");
+    }
+  }
+}
+
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, std::uint32_t optimization) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = optimization >= 2;
@@ -109,6 +124,13 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, std::uint32_t 
     early.addPass(llvm::ScalarizerPass(options));
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(early)));
   });
+  builder.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel level) {
+        if (level.getSpeedupLevel() >= 2) {
+          passes.addPass(GuardSplitPass());
+          passes.addPass(llvm::SimplifyCFGPass());
+        }
+      });
   const llvm::OptimizationLevel level = level_of(optimization);
   llvm::ModulePassManager passes = level == llvm::OptimizationLevel::O0
                                        ? builder.buildO0DefaultPipeline(level)
@@ -144,13 +166,18 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const TranslationReques
   if (is_host && features.empty()) {
     features = host_features();
   }
+  // Asked first, because a target machine for an unknown processor prints to the standard error.
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
+  if (known == nullptr || !known->isCPUStringValid(processor)) {
+    fail_unsupported("LLVM does not know the processor \"" + processor + "\"");
+  }
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, processor, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
       request.optimization == 0 ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Aggressive, true));
-  if (machine == nullptr || !machine->getMCSubtargetInfo()->isCPUStringValid(processor)) {
-    fail_unsupported("LLVM does not know the processor \"" + processor + "\"");
+  if (machine == nullptr) {
+    fail_unsupported("LLVM cannot make code for " + triple);
   }
   return machine;
 }
@@ -195,6 +222,7 @@ std::string generate_code(const TranslationRequest& request, std::span<const std
   }
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());
+  prefer_wide_vectors(*module, *machine);
   optimize(*module, *machine, request.optimization);
   diagnostics.check();
   llvm::SmallVector<char, 0> object;

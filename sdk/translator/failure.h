@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -14,7 +15,7 @@ struct Instruction;
 /// hundred calls that build instructions, and one forgotten test would hand LLVM a null value.
 class Failure : public std::runtime_error {
  public:
-  enum class Kind { malformed, unsupported };
+  enum class Kind : std::uint8_t { malformed, unsupported };
 
   Failure(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
 

@@ -123,7 +123,9 @@ const Type& TypeTable::part(const Instruction& instruction, Id id, Type& type) c
   }
   if (part.value == nullptr || part.kind == TypeKind::nothing || part.kind == TypeKind::pointer) {
     if (part.kind != TypeKind::runtime_array) {
-      fail_unsupported(instruction, "a composite of %" + std::to_string(id));
+      fail_unsupported(instruction, part.kind == TypeKind::structure
+                                        ? "blocks within something else (arrays of buffers are not supported)"
+                                        : "a composite of %" + std::to_string(id));
     }
   }
   return part;

@@ -15,7 +15,7 @@ class Type;
 
 namespace backplane::translator {
 
-enum class TypeKind {
+enum class TypeKind : std::uint8_t {
   nothing,
   boolean,
   integer,

@@ -43,17 +43,22 @@ struct TranslationOutput {
 
 /// A block of device memory as translated host code sees it.
 struct HostBuffer {
-  void* data;
-  std::uint64_t byte_count;
+  void* data;  ///< Aligned to at least 16 bytes; generated code relies on it.
+  std::uint64_t
+      byte_count;  ///< What the kernel sees as the buffer's length; accesses are not checked against it.
 };
 
 /// What translated host code is called with. One value serves any number of concurrent calls, except that
-/// `workgroup_memory` is private to each call.
+/// `workgroup_memory` is private to each call. It and what it points to, `scalars` included, stay unchanged
+/// while a call runs. Buffers may overlap: the kernel finds out, once a call, and then runs code that allows
+/// for it.
 struct HostKernelArguments {
-  const HostBuffer* buffers;    ///< Indexed by binding number.
-  const std::byte* scalars;     ///< The push-constant block.
+  const HostBuffer* buffers;  ///< Indexed by binding number; as many as the kernel's highest binding plus 1.
+  const std::byte* scalars;  ///< The push-constant block, whole, aligned to 16; not read where there is none.
   std::byte* workgroup_memory;  ///< At least the bytes of `HostKernelInfo`, aligned to 64.
-  std::uint32_t count[3];       ///< Workgroups of the whole launch, in each dimension.
+  /// Workgroups of the whole launch, in each dimension. Times the workgroup size it stays below 2^31:
+  /// generated code computes ids without regard to overflow.
+  std::uint32_t count[3];
 };
 
 /// Runs the workgroups with linear index `begin <= index < end`, x fastest, one after the other.
