@@ -225,20 +225,23 @@ Result<void> Client::check(std::span<const BufferReference> buffers) const {
 }
 
 Result<ProfilingToken> Client::start_profile() const {
-  return context_->call([stream = Stream::current()](IServer& server) { return server.start_profile(stream); });
+  return context_->call(
+      [stream = Stream::current()](IServer& server) { return server.start_profile(stream); });
 }
 
 Result<ProfileTicks> Client::end_profile(ProfilingToken token) const {
-  BACKPLANE_TRY(ProfileDuration duration, context_->call([token, stream = Stream::current()](IServer& server) {
-    return server.end_profile(stream, token);
-  }));
+  BACKPLANE_TRY(ProfileDuration duration,
+                context_->call([token, stream = Stream::current()](IServer& server) {
+                  return server.end_profile(stream, token);
+                }));
   const Result<ProfileTicks> ticks = duration.ticks.wait();
   if (!ticks) return Error(ticks.error());
   return *ticks;
 }
 
 void Client::abandon_profile(ProfilingToken token) const {
-  context_->submit([token, stream = Stream::current()](IServer& server) { server.abandon_profile(stream, token); });
+  context_->submit(
+      [token, stream = Stream::current()](IServer& server) { server.abandon_profile(stream, token); });
 }
 
 Result<MemoryUsage> Client::memory_usage() const {
