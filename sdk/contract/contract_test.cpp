@@ -35,12 +35,12 @@ static_assert(sizeof(KernelRef) == 24 && offsetof(KernelRef, index) == 16);
 static_assert(sizeof(KernelArguments) == 64);
 static_assert(sizeof(CopyDescriptor) == 64);
 static_assert(sizeof(KernelBinding) == 16);
-static_assert(sizeof(DeviceLimits) == 72 && offsetof(DeviceLimits, allocation_bytes) == 48);
+static_assert(sizeof(DeviceLimits) == 80 && offsetof(DeviceLimits, allocation_bytes) == 56);
 static_assert(sizeof(MemoryUsage) == 32);
 static_assert(sizeof(PluginManifest) == 56 && offsetof(PluginManifest, size) == 0 &&
               offsetof(PluginManifest, magic) == 4);
 static_assert(offsetof(PluginManifest, toolchain) == 16 && offsetof(PluginManifest, create) == 40);
-static_assert(sizeof(HostKernelArguments) == 40 && sizeof(TranslationRequest) == 72 &&
+static_assert(sizeof(HostKernelArguments) == 40 && sizeof(TranslationRequest) == 64 &&
               sizeof(TranslatorApi) == 64);
 static_assert(std::is_trivially_copyable_v<BufferBinding> && std::is_trivially_copyable_v<KernelRef>);
 static_assert(std::is_nothrow_move_constructible_v<Error> && std::is_nothrow_move_constructible_v<Bytes>);
@@ -58,10 +58,10 @@ TEST(Layout, MethodsOfIServerKeepTheirSlots) {
   // Two slots are the destructor's.
   EXPECT_EQ(slot_of(&IServer::initialize_memory), 2U);
   EXPECT_EQ(slot_of(&IServer::launch), 9U);
-  EXPECT_EQ(slot_of(&IServer::allocation_mode), 16U);
-  EXPECT_EQ(slot_of(&IServer::staging), 17U);
-  EXPECT_EQ(slot_of(&IServer::abandon_profile), 28U);
-  EXPECT_EQ(slot_of(&IServer::sync_collective), 33U);
+  EXPECT_EQ(slot_of(&IServer::allocation_mode), 17U);
+  EXPECT_EQ(slot_of(&IServer::staging), 18U);
+  EXPECT_EQ(slot_of(&IServer::abandon_profile), 29U);
+  EXPECT_EQ(slot_of(&IServer::sync_collective), 34U);
 }
 
 TEST(Layout, RevisionIsTheFirstSlotOfIHost) {
