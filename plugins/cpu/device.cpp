@@ -36,8 +36,9 @@ std::uint64_t physical_memory() {
 }
 
 DeviceLimits limits(std::uint64_t memory_bytes) {
-  constexpr std::uint32_t kCount = std::numeric_limits<std::int32_t>::max();
   constexpr std::uint32_t kInvocations = 1024;
+  // Translated code counts the invocations of a dimension in 31 bits.
+  constexpr std::uint32_t kCount = std::numeric_limits<std::int32_t>::max() / kInvocations;
   DeviceLimits limits;
   limits.workgroup_count = {kCount, kCount, kCount};
   limits.workgroup_size = {kInvocations, kInvocations, kInvocations};

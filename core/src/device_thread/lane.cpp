@@ -16,7 +16,8 @@ void skip_to_start(RecordAction, void*, Runner*) noexcept {}
 
 }  // namespace
 
-Lane::Lane() : ring_(new(std::align_val_t{kCacheLine}) std::byte[kCapacity]) {}
+Lane::Lane(std::uint32_t number)
+    : number_(number), ring_(new(std::align_val_t{kCacheLine}) std::byte[kCapacity]) {}
 
 bool Lane::refill(std::size_t size) noexcept {
   reclaim(false);
@@ -27,8 +28,8 @@ bool Lane::refill(std::size_t size) noexcept {
     if (end - tail < to_wrap) return false;
     std::construct_at(
         at(tail),
-        RecordHeader{.handle = skip_to_start, .size = static_cast<std::uint32_t>(to_wrap), .retained = 0});
-    publish(to_wrap, false, false);
+        RecordHeader{.handle = skip_to_start, .size = static_cast<std::uint16_t>(to_wrap), .retained = 0, .turn = last_turn_});
+    publish(to_wrap, false, last_turn_, false);
     tail += to_wrap;
     limit_ = tail;
     to_wrap = kCapacity;
@@ -66,17 +67,12 @@ void Lane::sleep_until_call_finished() noexcept {
   }
 }
 
-Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
+Lane::Drained Lane::drain(Runner& runner, std::size_t limit, std::uint32_t last_turn) {
   Drained drained;
-  // The call first: whoever posted it has published its records before, so a waiting call means the tail is
-  // final.
-  const bool call = call_waiting();
-  perturb();
-  const std::uint64_t tail = tail_.load(std::memory_order_acquire);
   const std::uint64_t start = read_;
-  const std::uint64_t stop = start + std::min<std::uint64_t>(tail - start, limit);
+  const std::uint64_t stop = start + std::min<std::uint64_t>(settled_.tail - start, limit);
   // A caller that waits for room leaves the ring this full, and cannot have started to wait behind our back.
-  const bool crowded = tail - start > kCapacity / 2;
+  const bool crowded = seen_.tail - start > kCapacity / 2;
   std::uint64_t published = start;
   std::uint64_t fetched = start;
   while (read_ < stop && !runner.abandoned()) {
@@ -84,6 +80,7 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
     fetched = std::max(fetched, read_);
     for (; fetched < stop && fetched < read_ + kFetchAhead; fetched += kCacheLine) prefetch(at(fetched));
     RecordHeader* record = at(read_);
+    if (is_later(record->turn, last_turn)) break;
     const std::uint32_t size = record->size;
     record->handle(record->retained != 0 ? RecordAction::run : RecordAction::run_and_destroy, record + 1,
                    &runner);
@@ -96,8 +93,9 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit) {
   }
   if (read_ != start) head_.store(read_, crowded ? std::memory_order_seq_cst : std::memory_order_release);
   // Not sooner, so that a producer on the same core gets to write more than a few records in its turn.
-  if (crowded && tail - read_ <= kCapacity / 2) wake_producer();
-  if (call && read_ == tail && !runner.abandoned()) {
+  if (crowded && seen_.tail - read_ <= kCapacity / 2) wake_producer();
+  if (settled_.call && read_ == settled_.tail && !is_later(call_turn_, last_turn) && !runner.abandoned()) {
+    settled_.call = seen_.call = false;
     drained.call = run_call(runner);
   }
   return drained;

@@ -20,8 +20,9 @@ struct alignas(16) RecordHeader {
   using Handler = void (*)(RecordAction action, void* payload, Runner* runner) noexcept;
 
   Handler handle;          // `runner` is null unless it runs
-  std::uint32_t size;      // bytes to the next record
-  std::uint32_t retained;  // 1: the runner only runs it, whoever reclaims the slot destroys it
+  std::uint16_t size;      // bytes to the next record
+  std::uint16_t retained;  // 1: the runner only runs it, whoever reclaims the slot destroys it
+  std::uint32_t turn;      // orders it among the records of other lanes; see `Runner::turn_of`
 };
 static_assert(sizeof(RecordHeader) == 16);
 
@@ -40,9 +41,12 @@ class Lane {
   static constexpr std::size_t kCallBytes = 40;
   static constexpr std::size_t kAnswerBytes = 56;
 
-  Lane();
+  /// `number` tells the lanes of one runner apart; not 0.
+  explicit Lane(std::uint32_t number);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
+
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
 
   // The calling thread.
 
@@ -62,7 +66,8 @@ class Lane {
 
   /// Hands over the record at the tail, whose header says the same. `ordered`: as a sequentially consistent
   /// operation.
-  BACKPLANE_ALWAYS_INLINE void publish(std::size_t size, bool retained, bool ordered) noexcept {
+  BACKPLANE_ALWAYS_INLINE void publish(std::size_t size, bool retained, std::uint32_t turn, bool ordered) noexcept {
+    last_turn_ = turn;
     if (retained) retained_.store(retained_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     store(tail_, tail_.load(std::memory_order_relaxed) + size, ordered);
   }
@@ -74,8 +79,9 @@ class Lane {
   [[nodiscard]] void* call_task() noexcept { return call_task_.data(); }
 
   /// Leaves a call behind every record published so far; one at a time.
-  void post_call(CallHandler handler, bool ordered) noexcept {
+  void post_call(CallHandler handler, std::uint32_t turn, bool ordered) noexcept {
     call_handler_ = handler;
+    call_turn_ = turn;
     store(posted_, next_call(posted_.load(std::memory_order_relaxed)), ordered);
   }
   [[nodiscard]] bool call_finished() const noexcept {
@@ -105,14 +111,39 @@ class Lane {
     return posted_.load(std::memory_order_seq_cst) != begun_.load(std::memory_order_relaxed);
   }
 
-  /// Runs published records, at most about `limit` bytes of them, then a waiting call. Stops early when the
-  /// runner is abandoned. What it ran.
+  /// Reads how far the calling thread has come. What was seen the time before is then settled: whatever another thread
+  /// gave before it is there to be seen now.
+  void look() noexcept {
+    settled_ = seen_;
+    // The call first: whoever posted it has published its records before, so a waiting call means the tail is final.
+    seen_.call = call_waiting();
+    seen_.tail = tail_.load(std::memory_order_acquire);
+  }
+  /// Declares everything seen settled, where the order among lanes needs no second look.
+  void settle() noexcept { settled_ = seen_; }
+
+  /// Whether something was seen and has not run.
+  [[nodiscard]] bool pending() const noexcept { return read_ != seen_.tail || seen_.call; }
+  /// The turn of the first such thing. Requires `pending()`.
+  [[nodiscard]] std::uint32_t next_turn() const noexcept {
+    return read_ != seen_.tail ? at(read_)->turn : call_turn_;
+  }
+  /// Whether it is settled. Requires `pending()`.
+  [[nodiscard]] bool next_is_settled() const noexcept { return read_ != settled_.tail || settled_.call; }
+
+  /// Runs settled records, at most about `limit` bytes of them and none of a later turn than `last_turn`, then a settled
+  /// call. Stops early when the runner is abandoned. What it ran.
   struct Drained {
     std::uint32_t records = 0;
     bool call = false;
     [[nodiscard]] bool any() const noexcept { return records != 0 || call; }
   };
-  Drained drain(Runner& runner, std::size_t limit);
+  Drained drain(Runner& runner, std::size_t limit, std::uint32_t last_turn);
+
+  /// Whether turn `a` comes after turn `b`; they are never half the range apart.
+  [[nodiscard]] static bool is_later(std::uint32_t a, std::uint32_t b) noexcept {
+    return static_cast<std::int32_t>(a - b) > 0;
+  }
 
   /// Nothing published after this is run.
   void close() noexcept;
@@ -190,6 +221,7 @@ class Lane {
   alignas(kCacheLine) std::atomic<std::uint64_t> tail_{0};
   std::atomic<std::uint32_t> posted_{0};  // number of the newest call
   std::atomic<bool> retired_{false};
+  std::uint32_t call_turn_ = 0;
   CallHandler call_handler_ = nullptr;
   alignas(void*) std::array<std::byte, kCallBytes> call_task_{};
 
@@ -199,12 +231,20 @@ class Lane {
 
   // The calling thread's own.
   alignas(kCacheLine) std::uint64_t limit_ = 0;  // it may write up to here: never past the end of the ring
+  std::uint32_t last_turn_ = 0;
+  const std::uint32_t number_;
   std::unique_ptr<std::byte[], FreeRing> ring_;
   std::atomic<std::uint64_t> retained_{0};  // how many retained records were ever published
 
   // Written by the runner.
   alignas(kCacheLine) std::atomic<std::uint64_t> head_{0};
   std::uint64_t read_ = 0;
+  struct View {
+    std::uint64_t tail = 0;
+    bool call = false;
+  };
+  View seen_;     // at the last look
+  View settled_;  // at the one before
   std::uint64_t quiet_tail_ = 0;
   std::uint64_t end_ = 0;
   std::atomic<std::uint32_t> begun_{0};  // number of the newest call it took on

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <thread>
+#include <utility>
 
 #include "device_thread/futex.h"
 #include "device_thread/process_barrier.h"
@@ -22,6 +23,9 @@ constexpr std::uint32_t kShortBatch = 64;
 constexpr int kBatchPauses = 16;
 
 constexpr std::chrono::microseconds kLongSleep = 10 * kSpinTime;
+
+// As far ahead as turns can be told apart.
+constexpr std::uint32_t kNoLaterTurn = 0x7fff'ffff;
 
 // A runner that is never idle lets go of what quiet callers left behind this often.
 constexpr std::uint32_t kRecordsBetweenSweeps = 4096;
@@ -47,8 +51,8 @@ Route Runner::route() noexcept {
   }
   Lane* lane = nullptr;
   try {
-    lane = new Lane;  // NOLINT(*-owning-memory): counted
     const std::lock_guard lock(lanes_mutex_);
+    lane = new Lane(++last_lane_);  // NOLINT(*-owning-memory): counted
     if (!takes_lanes_) {
       Lane::release_reference(lane);
       return {.refusal = ErrorCode::disconnected};
@@ -100,7 +104,7 @@ ErrorCode Runner::settle_record(Lane& lane, std::uint64_t start) noexcept {
 }
 
 ErrorCode Runner::call(Lane& lane, Lane::CallHandler handler) noexcept {
-  lane.post_call(handler, ordered_);
+  lane.post_call(handler, turn_of(lane), ordered_);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   perturb();
   const std::uint32_t state = state_.load(std::memory_order_seq_cst);
@@ -238,13 +242,50 @@ void Runner::loop() {
 }
 
 Lane::Drained Runner::run_pass() {
-  if (lanes_version_.load(std::memory_order_acquire) != seen_version_) absorb_new_lanes();
-  Lane::Drained total;
+  if (!look_at_lanes()) return {};
+  const auto pending = std::ranges::count_if(lanes_, &Lane::pending);
   for (Lane* lane : lanes_) {
-    if (!lane->has_work()) continue;
-    const Lane::Drained drained = lane->drain(*this, Lane::kQuantum);
+    // Looking takes the line away from a caller that is writing: what is alone to have work is looked at once.
+    if (pending == 1 && lane->pending()) {
+      lane->settle();
+    } else {
+      lane->look();
+    }
+  }
+  return run_in_order();
+}
+
+// A record that was seen in one lane may have come after one in another that was looked at too early. That one is
+// visible by now, in a second look, even if its lane is new. So only what the first look saw is run, in the order of
+// turns; where something comes before it that only the second saw, that needs another look itself.
+bool Runner::look_at_lanes() {
+  for (Lane* lane : lanes_) lane->look();
+  if (lanes_version_.load(std::memory_order_acquire) != seen_version_) {
+    absorb_new_lanes();
+    for (Lane* lane : lanes_) lane->look();
+  }
+  return std::ranges::any_of(lanes_, &Lane::pending);
+}
+
+Lane::Drained Runner::run_in_order() {
+  Lane::Drained total;
+  while (!abandoned()) {
+    Lane* first = nullptr;
+    Lane* second = nullptr;
+    for (Lane* lane : lanes_) {
+      if (!lane->pending()) continue;
+      if (first == nullptr || Lane::is_later(first->next_turn(), lane->next_turn())) {
+        second = std::exchange(first, lane);
+      } else if (second == nullptr || Lane::is_later(second->next_turn(), lane->next_turn())) {
+        second = lane;
+      }
+    }
+    if (first == nullptr || !first->next_is_settled()) break;
+    const std::uint32_t last_turn = second != nullptr ? second->next_turn() : first->next_turn() + kNoLaterTurn;
+    const Lane::Drained drained = first->drain(*this, Lane::kQuantum, last_turn);
     total.records += drained.records;
     total.call = total.call || drained.call;
+    if (second == nullptr && !first->pending()) break;
   }
   return total;
 }
@@ -314,12 +355,10 @@ void Runner::finish() noexcept {
   {
     const std::lock_guard lock(lanes_mutex_);
     takes_lanes_ = false;
-    lanes_ = all_lanes_;
   }
+  while (run_pass().any() && !abandoned()) perturb();
+  if (abandoned()) return;
   for (Lane* lane : lanes_) {
-    perturb();
-    static_cast<void>(lane->drain(*this, Lane::kCapacity));
-    if (abandoned()) return;
     lane->close();
     lane->reclaim(true);
   }
