@@ -13,6 +13,7 @@
 #include "translator_test_support.h"
 
 // Scalars and vectors of every width, compared with the host.
+// NOLINTBEGIN(modernize-use-designated-initializers): a table, read by its columns.
 
 namespace backplane::translator::test {
 namespace {
@@ -107,7 +108,7 @@ TEST(ArithmeticTest, IntegersDivide) {
 }
 
 TEST(ArithmeticTest, DivisionsWithoutADefinedResultDoNotTrap) {
-  std::vector<std::int32_t> a(kCount, std::numeric_limits<std::int32_t>::min());
+  const std::vector<std::int32_t> a(kCount, std::numeric_limits<std::int32_t>::min());
   std::vector<std::int32_t> b(kCount, 0);
   b[1] = -1;
   for (const char* expression : {"a / b", "a % b"}) {
@@ -325,3 +326,4 @@ TEST(ArithmeticTest, ConversionsBetweenWidths) {
 
 }  // namespace
 }  // namespace backplane::translator::test
+// NOLINTEND(modernize-use-designated-initializers)

@@ -141,12 +141,12 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, std::uint32_t 
 }  // namespace
 
 const std::string& fingerprint() {
-  static const std::string kFingerprint = [] {
+  static const std::string text = [] {
     return std::string("translator ") + kTranslatorVersion + "; LLVM " + LLVM_VERSION_STRING + "; " +
            llvm::sys::getHostCPUName().str() + "; " + host_features() + "; " +
            (has_vector_math() ? kVectorMathLibrary : "scalar math");
   }();
-  return kFingerprint;
+  return text;
 }
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const TranslationRequest& request) {

@@ -158,9 +158,7 @@ void* link_entry(const std::byte* object, std::size_t byte_count, HostKernelInfo
     linked = made.release();
     return std::string();
   });
-  if (linked != nullptr) {
-    release_entry(&output);
-  } else if (failure != nullptr) {
+  if (linked == nullptr && failure != nullptr) {
     *failure = output;
   } else {
     release_entry(&output);

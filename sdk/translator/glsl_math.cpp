@@ -23,16 +23,18 @@ struct LibraryFunction {
   unsigned arguments;
 };
 
+// NOLINTBEGIN(modernize-use-designated-initializers): a table, read by its columns.
 const std::unordered_map<std::uint32_t, LibraryFunction>& library_functions() {
-  static const std::unordered_map<std::uint32_t, LibraryFunction> kFunctions = {
+  static const std::unordered_map<std::uint32_t, LibraryFunction> table = {
       {GLSLstd450Sin, {"sin", 1}},     {GLSLstd450Cos, {"cos", 1}},     {GLSLstd450Tan, {"tan", 1}},
       {GLSLstd450Asin, {"asin", 1}},   {GLSLstd450Acos, {"acos", 1}},   {GLSLstd450Atan, {"atan", 1}},
       {GLSLstd450Sinh, {"sinh", 1}},   {GLSLstd450Cosh, {"cosh", 1}},   {GLSLstd450Tanh, {"tanh", 1}},
       {GLSLstd450Asinh, {"asinh", 1}}, {GLSLstd450Acosh, {"acosh", 1}}, {GLSLstd450Atanh, {"atanh", 1}},
       {GLSLstd450Atan2, {"atan2", 2}}, {GLSLstd450Pow, {"pow", 2}},     {GLSLstd450Exp, {"exp", 1}},
       {GLSLstd450Log, {"log", 1}},     {GLSLstd450Exp2, {"exp2", 1}},   {GLSLstd450Log2, {"log2", 1}}};
-  return kFunctions;
+  return table;
 }
+// NOLINTEND(modernize-use-designated-initializers)
 
 }  // namespace
 

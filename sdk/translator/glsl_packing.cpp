@@ -24,6 +24,7 @@ struct Packing {
   unsigned bits;
 };
 
+// NOLINTBEGIN(modernize-use-designated-initializers): a table, read by its columns.
 std::optional<Packing> normalized_packing(std::uint32_t code) {
   switch (code) {
     case GLSLstd450PackSnorm4x8:
@@ -46,6 +47,7 @@ std::optional<Packing> normalized_packing(std::uint32_t code) {
       return std::nullopt;
   }
 }
+// NOLINTEND(modernize-use-designated-initializers)
 
 }  // namespace
 
@@ -77,7 +79,7 @@ llvm::Value* FunctionTranslator::extended_packing(const Instruction& instruction
   }
   llvm::Type* reals = vector_of(builder_.getFloatTy(), packing->count);
   llvm::Type* narrow = vector_of(builder_.getIntNTy(packing->bits), packing->count);
-  const double scale = static_cast<double>((1U << (packing->bits - (packing->is_signed ? 1U : 0U))) - 1);
+  const auto scale = static_cast<double>((1U << (packing->bits - (packing->is_signed ? 1U : 0U))) - 1);
   llvm::Value* low = number(reals, packing->is_signed ? -1.0 : 0.0);
   llvm::Value* high = number(reals, 1.0);
   const auto clamp = [&](llvm::Value* value) {

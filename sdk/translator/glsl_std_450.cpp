@@ -74,7 +74,7 @@ llvm::Value* FunctionTranslator::each_component(
 }
 
 llvm::Value* FunctionTranslator::extended_common(const Instruction& instruction, std::uint32_t code) {
-  static const std::unordered_map<std::uint32_t, llvm::Intrinsic::ID> kIntrinsics = {
+  static const std::unordered_map<std::uint32_t, llvm::Intrinsic::ID> intrinsics = {
       // Halves may be rounded either way by Round; the processor rounds them to even.
       {GLSLstd450Round, llvm::Intrinsic::roundeven}, {GLSLstd450RoundEven, llvm::Intrinsic::roundeven},
       {GLSLstd450Trunc, llvm::Intrinsic::trunc},     {GLSLstd450FAbs, llvm::Intrinsic::fabs},
@@ -86,7 +86,7 @@ llvm::Value* FunctionTranslator::extended_common(const Instruction& instruction,
       fail_malformed(instruction, "its result has the wrong type");
     }
   };
-  if (const auto found = kIntrinsics.find(code); found != kIntrinsics.end()) {
+  if (const auto found = intrinsics.find(code); found != intrinsics.end()) {
     is(TypeKind::floating);
     return builder_.CreateUnaryIntrinsic(found->second, x());
   }

@@ -20,9 +20,11 @@ Half truncate_double(double value) {
 }  // namespace
 
 std::array<HalfConversion, 3> half_conversions() {
+  // NOLINTBEGIN(modernize-use-designated-initializers): a table, read by its columns.
   return {{{"__extendhfsf2", reinterpret_cast<const void*>(&extend)},
            {"__truncsfhf2", reinterpret_cast<const void*>(&truncate)},
            {"__truncdfhf2", reinterpret_cast<const void*>(&truncate_double)}}};
+  // NOLINTEND(modernize-use-designated-initializers)
 }
 
 }  // namespace backplane::translator

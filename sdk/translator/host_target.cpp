@@ -271,7 +271,8 @@ llvm::Value* WorkgroupsFunction::builtin(const InterfaceVariable& variable,
   const auto multiply = [&](llvm::Value* a, llvm::Value* b) {
     return builder_.CreateMul(a, b, "", true, true);
   };
-  switch (*variable.builtin) {
+  const spv::BuiltIn wanted = variable.builtin.value_or(spv::BuiltIn::Max);
+  switch (wanted) {
     case spv::BuiltIn::NumWorkgroups:
       return vector(counts_);
     case spv::BuiltIn::WorkgroupSize:
@@ -286,8 +287,7 @@ llvm::Value* WorkgroupsFunction::builtin(const InterfaceVariable& variable,
     case spv::BuiltIn::LocalInvocationIndex:
       return add(multiply(add(multiply(local[2], sizes_[1]), local[1]), sizes_[0]), local[0]);
     default:
-      fail_unsupported(*variable.definition,
-                       "the built-in " + builtin_name(*variable.builtin) + " is not supported");
+      fail_unsupported(*variable.definition, "the built-in " + builtin_name(wanted) + " is not supported");
   }
 }
 
@@ -426,6 +426,7 @@ llvm::Value* find_overlap(llvm::IRBuilder<>& builder, llvm::Value* arguments,
 
 void export_workgroup_memory(llvm::Module& module, std::uint64_t bytes) {
   llvm::Type* type = llvm::Type::getInt64Ty(module.getContext());
+  // The module owns it. NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
   new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::ExternalLinkage,
                            llvm::ConstantInt::get(type, bytes), kWorkgroupMemorySymbol);
 }

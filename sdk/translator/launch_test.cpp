@@ -42,7 +42,7 @@ TEST(LaunchTest, SaxpyGivesWhatTheHostComputes) {
 }
 
 TEST(LaunchTest, BuiltInsCountInEveryDimension) {
-  std::vector<std::uint32_t> out(std::size_t{2 * 3 * 2} * (4 * 3 * 2) * 8);
+  std::vector<std::uint32_t> out(std::size_t{2} * 3 * 2 * 4 * 3 * 2 * 8);
   const TestKernel kernel(compile_glsl(R"(
 layout(local_size_x = 4, local_size_y = 3, local_size_z = 2) in;
 layout(binding=0) buffer O { uint o[]; };

@@ -40,13 +40,15 @@ void check(llvm::Error error, const char* operation) {
 /// Whether generated code may call it: an object may come from a store on disk, so the process's other
 /// symbols are none of its business.
 bool is_library_function(llvm::StringRef name) {
-  static const std::set<llvm::StringRef> kMemory = {"memcpy", "memmove", "memset", "memcmp", "bzero"};
-  static const std::set<llvm::StringRef> kMath = {
+  static const std::set<llvm::StringRef> memory_functions = {"memcpy", "memmove", "memset", "memcmp",
+                                                             "bzero"};
+  static const std::set<llvm::StringRef> math_functions = {
       "sin",   "cos",   "tan",   "asin",  "acos",  "atan",      "sinh",   "cosh",     "tanh",
       "asinh", "acosh", "atanh", "atan2", "pow",   "exp",       "log",    "exp2",     "log2",
       "exp10", "floor", "ceil",  "trunc", "round", "rint",      "fma",    "fmod",     "sqrt",
       "frexp", "ldexp", "fmin",  "fmax",  "cbrt",  "roundeven", "sincos", "nearbyint"};
-  return kMemory.contains(name) || kMath.contains(name) || (name.consume_back("f") && kMath.contains(name));
+  return memory_functions.contains(name) || math_functions.contains(name) ||
+         (name.consume_back("f") && math_functions.contains(name));
 }
 
 }  // namespace

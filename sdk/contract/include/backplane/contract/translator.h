@@ -10,6 +10,7 @@
 namespace backplane {
 
 /// What code is made for.
+// NOLINTNEXTLINE(performance-enum-size): its size is part of the C table.
 enum class TranslationTarget : std::uint32_t {
   host = 0,    ///< This machine: a relocatable object, to be linked by `TranslatorApi::link`.
   nvptx = 1,   ///< PTX text.
