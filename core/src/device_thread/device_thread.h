@@ -130,10 +130,10 @@ Answer call_through_lane(Runner& runner, Lane& lane, Task& task) {
 
 }  // namespace detail
 
-/// Runs the work of one device on one thread, in the order in which each calling thread hands it over, and of threads
-/// that synchronise with each other in that order too: what one handed over before another learned of it runs before
-/// what the other hands over then. Any
-/// thread may call it, also several at once; the destructor, as ever, comes after the last call.
+/// Runs the work of one device on one thread, in the order in which each calling thread hands it over, and of
+/// threads that synchronise with each other in that order too: what one handed over before another learned of
+/// it runs before what the other hands over then. Any thread may call it, also several at once; the
+/// destructor, as ever, comes after the last call.
 ///
 /// Tasks are callables. They run on the device's thread, or on a caller that stands in for it while it
 /// sleeps; never two at a time. A task may use the device thread itself: what it submits or calls runs at
@@ -317,8 +317,8 @@ BACKPLANE_ALWAYS_INLINE ErrorCode DeviceThread::push(detail::Lane& lane, F&& tas
     ::new (payload) Task(std::in_place, std::forward<F>(task));
   }
   const std::uint32_t turn = runner.turn_of(lane);
-  ::new (static_cast<void*>(record))
-      detail::RecordHeader{.handle = detail::handle_record<Task>, .size = kSize, .retained = Retained, .turn = turn};
+  ::new (static_cast<void*>(record)) detail::RecordHeader{
+      .handle = detail::handle_record<Task>, .size = kSize, .retained = Retained, .turn = turn};
   const std::uint64_t start = lane.tail();
   lane.publish(kSize, Retained, turn, runner.ordered());
   return runner.published(lane, start);

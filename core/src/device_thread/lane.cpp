@@ -26,9 +26,10 @@ bool Lane::refill(std::size_t size) noexcept {
   std::uint64_t to_wrap = kCapacity - (tail & kMask);
   if (size > to_wrap) {
     if (end - tail < to_wrap) return false;
-    std::construct_at(
-        at(tail),
-        RecordHeader{.handle = skip_to_start, .size = static_cast<std::uint16_t>(to_wrap), .retained = 0, .turn = last_turn_});
+    std::construct_at(at(tail), RecordHeader{.handle = skip_to_start,
+                                             .size = static_cast<std::uint16_t>(to_wrap),
+                                             .retained = 0,
+                                             .turn = last_turn_});
     publish(to_wrap, false, last_turn_, false);
     tail += to_wrap;
     limit_ = tail;
@@ -72,7 +73,8 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit, std::uint32_t last_
   const std::uint64_t start = read_;
   const std::uint64_t stop = start + std::min<std::uint64_t>(settled_.tail - start, limit);
   // A caller that waits for room leaves the ring this full, and cannot have started to wait behind our back.
-  const bool crowded = seen_.tail - start > kCapacity / 2;
+  const std::uint64_t tail = tail_.load(std::memory_order_acquire);
+  const bool crowded = tail - start > kCapacity / 2;
   std::uint64_t published = start;
   std::uint64_t fetched = start;
   while (read_ < stop && !runner.abandoned()) {
@@ -93,7 +95,7 @@ Lane::Drained Lane::drain(Runner& runner, std::size_t limit, std::uint32_t last_
   }
   if (read_ != start) head_.store(read_, crowded ? std::memory_order_seq_cst : std::memory_order_release);
   // Not sooner, so that a producer on the same core gets to write more than a few records in its turn.
-  if (crowded && seen_.tail - read_ <= kCapacity / 2) wake_producer();
+  if (crowded && tail - read_ <= kCapacity / 2) wake_producer();
   if (settled_.call && read_ == settled_.tail && !is_later(call_turn_, last_turn) && !runner.abandoned()) {
     settled_.call = seen_.call = false;
     drained.call = run_call(runner);

@@ -66,7 +66,8 @@ class Lane {
 
   /// Hands over the record at the tail, whose header says the same. `ordered`: as a sequentially consistent
   /// operation.
-  BACKPLANE_ALWAYS_INLINE void publish(std::size_t size, bool retained, std::uint32_t turn, bool ordered) noexcept {
+  BACKPLANE_ALWAYS_INLINE void publish(std::size_t size, bool retained, std::uint32_t turn,
+                                       bool ordered) noexcept {
     last_turn_ = turn;
     if (retained) retained_.store(retained_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     store(tail_, tail_.load(std::memory_order_relaxed) + size, ordered);
@@ -111,11 +112,12 @@ class Lane {
     return posted_.load(std::memory_order_seq_cst) != begun_.load(std::memory_order_relaxed);
   }
 
-  /// Reads how far the calling thread has come. What was seen the time before is then settled: whatever another thread
-  /// gave before it is there to be seen now.
+  /// Reads how far the calling thread has come. What was seen the time before is then settled: whatever
+  /// another thread gave before it is there to be seen now.
   void look() noexcept {
     settled_ = seen_;
-    // The call first: whoever posted it has published its records before, so a waiting call means the tail is final.
+    // The call first: whoever posted it has published its records before, so a waiting call means the tail is
+    // final.
     seen_.call = call_waiting();
     seen_.tail = tail_.load(std::memory_order_acquire);
   }
@@ -131,8 +133,8 @@ class Lane {
   /// Whether it is settled. Requires `pending()`.
   [[nodiscard]] bool next_is_settled() const noexcept { return read_ != settled_.tail || settled_.call; }
 
-  /// Runs settled records, at most about `limit` bytes of them and none of a later turn than `last_turn`, then a settled
-  /// call. Stops early when the runner is abandoned. What it ran.
+  /// Runs settled records, at most about `limit` bytes of them and none of a later turn than `last_turn`,
+  /// then a settled call. Stops early when the runner is abandoned. What it ran.
   struct Drained {
     std::uint32_t records = 0;
     bool call = false;

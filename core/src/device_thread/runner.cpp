@@ -245,7 +245,8 @@ Lane::Drained Runner::run_pass() {
   if (!look_at_lanes()) return {};
   const auto pending = std::ranges::count_if(lanes_, &Lane::pending);
   for (Lane* lane : lanes_) {
-    // Looking takes the line away from a caller that is writing: what is alone to have work is looked at once.
+    // Looking takes the line away from a caller that is writing: what is alone to have work is looked at
+    // once.
     if (pending == 1 && lane->pending()) {
       lane->settle();
     } else {
@@ -255,9 +256,10 @@ Lane::Drained Runner::run_pass() {
   return run_in_order();
 }
 
-// A record that was seen in one lane may have come after one in another that was looked at too early. That one is
-// visible by now, in a second look, even if its lane is new. So only what the first look saw is run, in the order of
-// turns; where something comes before it that only the second saw, that needs another look itself.
+// A record that was seen in one lane may have come after one in another that was looked at too early. That
+// one is visible by now, in a second look, even if its lane is new. So only what the first look saw is run,
+// in the order of turns; where something comes before it that only the second saw, that needs another look
+// itself.
 bool Runner::look_at_lanes() {
   for (Lane* lane : lanes_) lane->look();
   if (lanes_version_.load(std::memory_order_acquire) != seen_version_) {
@@ -281,7 +283,8 @@ Lane::Drained Runner::run_in_order() {
       }
     }
     if (first == nullptr || !first->next_is_settled()) break;
-    const std::uint32_t last_turn = second != nullptr ? second->next_turn() : first->next_turn() + kNoLaterTurn;
+    const std::uint32_t last_turn =
+        second != nullptr ? second->next_turn() : first->next_turn() + kNoLaterTurn;
     const Lane::Drained drained = first->drain(*this, Lane::kQuantum, last_turn);
     total.records += drained.records;
     total.call = total.call || drained.call;

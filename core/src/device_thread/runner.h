@@ -60,14 +60,15 @@ class Runner : public std::enable_shared_from_this<Runner> {
   /// Room for a record, waiting while the lane is full; null once the runner takes no more.
   [[nodiscard]] RecordHeader* wait_for_room(Lane& lane, std::size_t size) noexcept;
 
-  /// The turn in which `lane` writes now. A turn ends when another lane writes, so turns order records like the
-  /// threads do that synchronise with each other: a thread that knows of another's record finds that it is no longer its
-  /// own turn, and takes a later one. Lanes that have the runner to themselves pay one load.
+  /// The turn in which `lane` writes now. A turn ends when another lane writes, so turns order records like
+  /// the threads do that synchronise with each other: a thread that knows of another's record finds that it
+  /// is no longer its own turn, and takes a later one. Lanes that have the runner to themselves pay one load.
   [[nodiscard]] std::uint32_t turn_of(const Lane& lane) noexcept {
     std::uint64_t turn = turn_.load(std::memory_order_relaxed);
     while (static_cast<std::uint32_t>(turn) != lane.number()) {
       const std::uint64_t next = ((turn >> 32U) + 1) << 32U | lane.number();
-      if (turn_.compare_exchange_weak(turn, next, std::memory_order_relaxed)) return static_cast<std::uint32_t>(next >> 32U);
+      if (turn_.compare_exchange_weak(turn, next, std::memory_order_relaxed))
+        return static_cast<std::uint32_t>(next >> 32U);
     }
     return static_cast<std::uint32_t>(turn >> 32U);
   }
