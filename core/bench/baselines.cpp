@@ -6,13 +6,13 @@
 
 namespace backplane::bench {
 
-template <std::size_t kRecordBytes>
-void BareLane<kRecordBytes>::pause() {
+template <std::size_t RecordBytes>
+void BareLane<RecordBytes>::pause() {
   detail::cpu_pause();
 }
 
-template <std::size_t kRecordBytes>
-void BareLane<kRecordBytes>::consume() {
+template <std::size_t RecordBytes>
+void BareLane<RecordBytes>::consume() {
   constexpr int kBackOff = 16;
   std::uint64_t head = 0;
   while (true) {

@@ -22,13 +22,13 @@ using Clock = std::chrono::steady_clock;
 /// B: a bare ring from one producer to one consumer that runs fixed-size records, published in batches. No
 /// waiting but on the core, no shutdown, no results: the least that a hand-over can be. The consumer spins
 /// from construction to destruction; the producer is one thread.
-template <std::size_t kRecordBytes>
+template <std::size_t RecordBytes>
 class BareLane {
  public:
   struct alignas(16) Record {
     void (*function)(void* payload);
     std::uint64_t reserved;
-    std::array<std::byte, kRecordBytes - 16> payload;
+    std::array<std::byte, RecordBytes - 16> payload;
   };
 
   BareLane() : ring_(std::make_unique<Record[]>(kRecords)), consumer_([this] { consume(); }) {}
@@ -61,7 +61,7 @@ class BareLane {
   }
 
  private:
-  static constexpr std::size_t kRecords = 64 * 1024 / kRecordBytes;
+  static constexpr std::size_t kRecords = std::size_t{64} * 1024 / RecordBytes;
   static constexpr std::uint64_t kBatch = 16;
   static void pause();
   void consume();

@@ -88,7 +88,7 @@ std::string to_json(const std::vector<Row>& rows) {
 }
 
 double quantile(std::vector<double> values, double fraction) {
-  const auto rank = static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size() - 1) + 0.5);
+  const auto rank = std::lround(fraction * static_cast<double>(values.size() - 1));
   std::ranges::nth_element(values, values.begin() + rank);
   return values[static_cast<std::size_t>(rank)];
 }
@@ -99,6 +99,7 @@ double median(std::vector<double> values) {
 
 Row compare(Row row, const std::vector<double>& figures, const std::vector<double>& baselines) {
   std::vector<double> ratios;
+  ratios.reserve(figures.size());
   for (std::size_t round = 0; round < figures.size(); ++round)
     ratios.push_back(figures[round] / baselines[round]);
   row.figure = median(figures);

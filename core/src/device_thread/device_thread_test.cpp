@@ -447,7 +447,13 @@ TEST(DeviceThread, ATaskMayShutDownItsOwnDevice) {
                   return std::unique_ptr<Owner>(new Owner{&destroyed});
                 }).value();
   DeviceThread* raw = thread.release();
-  ASSERT_EQ(raw->submit([raw] { delete raw; }), ErrorCode::none);
+  std::binary_semaphore submitted(0);  // the destructor comes after the last call
+  ASSERT_EQ(raw->submit([raw, &submitted] {
+    submitted.acquire();
+    delete raw;
+  }),
+            ErrorCode::none);
+  submitted.release();
   destroyed.acquire();
 }
 
