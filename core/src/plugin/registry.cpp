@@ -251,7 +251,7 @@ Result<std::shared_ptr<LoadedPlugin>> PluginRegistry::load(std::string_view name
   Candidate* const candidate = find(name);
   if (candidate == nullptr) {
     return Error(ErrorCode::not_found, "No plugin is called \"" + std::string(name) +
-                                           "\"; \"backplane info\" lists what was found.");
+                                           R"("; "backplane info" lists what was found.)");
   }
   while (candidate->changing && *candidate->changing != std::this_thread::get_id()) changed_.wait(lock);
   if (candidate->changing) {
