@@ -8,3 +8,7 @@ elseif(BACKPLANE_SANITIZER STREQUAL "thread")
 elseif(BACKPLANE_SANITIZER)
   message(FATAL_ERROR "BACKPLANE_SANITIZER is \"${BACKPLANE_SANITIZER}\"; it can be address or thread")
 endif()
+if(BACKPLANE_SANITIZER)
+  # Instrumented code hides from g++ what has been initialised: it then warns of std::variant's own members.
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
 namespace backplane::cli {
 
 /// What the program's exit status says.
-enum ExitCode : int {
+enum ExitCode : std::uint8_t {
   success = 0,
   not_clean = 1,  ///< `--strict`, and a plugin was refused or failed, or a place could not be searched.
   bad_usage = 2,  ///< The command line is wrong.

@@ -57,7 +57,7 @@ std::string bytes_text(std::uint64_t bytes) {
   std::size_t unit = 0;
   auto value = static_cast<double>(bytes);
   for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
-  std::string text = std::to_string(value);
+  const std::string text = std::to_string(value);
   return text.substr(0, text.find('.') + 2) + " " + std::string(kUnits[unit]);
 }
 
@@ -70,7 +70,7 @@ std::string state_text(const PluginReport& plugin) {
     const std::size_t count = plugin.devices.size();
     return std::to_string(count) + (count == 1 ? " device" : " devices");
   }
-  std::string text(to_string(plugin.state));
+  const std::string text(to_string(plugin.state));
   return plugin.reason.empty() ? text : text + ": " + plugin.reason;
 }
 

@@ -173,7 +173,7 @@ void Configuration::add_log_category(std::string_view prefix) {
     const std::string name = std::string(prefix) + std::string(key.name);
     auto preset = parse_config_value(key, name, key.default_text, "default");
     ConfigValue value = key.default_text.empty() ? ConfigValue() : *std::move(preset);
-    settings_.emplace(name, ConfigSetting{name, std::move(value)});
+    settings_.emplace(name, ConfigSetting{.key = name, .value = std::move(value)});
   }
 }
 
@@ -182,8 +182,10 @@ void Configuration::set(std::string_view name, ConfigValue value, ConfigSource s
   if (name.starts_with("log.") && !settings_.contains(name)) {
     add_log_category(name.substr(0, name.rfind('.') + 1));
   }
-  settings_.insert_or_assign(std::string(name),
-                             ConfigSetting{std::string(name), std::move(value), source, std::move(origin)});
+  settings_.insert_or_assign(std::string(name), ConfigSetting{.key = std::string(name),
+                                                              .value = std::move(value),
+                                                              .source = source,
+                                                              .origin = std::move(origin)});
 }
 
 Result<void> Configuration::read_file(const std::filesystem::path& file, const ProcessContext& process) {
@@ -226,8 +228,9 @@ Result<void> Configuration::read_environment(const ProcessContext& process) {
       // Variables of other programs may share our prefix; only a probable slip is worth a word.
       const std::string suggestion = suggestion_for_variable(variable);
       if (!suggestion.empty()) {
-        notices_.push_back("The environment variable " + variable + " sets no configuration key." +
-                           suggestion);
+        std::string notice = "The environment variable ";
+        notice.append(variable).append(" sets no configuration key.").append(suggestion);
+        notices_.push_back(std::move(notice));
       }
       continue;
     }
@@ -287,6 +290,7 @@ std::vector<std::string> Configuration::log_categories() const {
 
 std::vector<ConfigSetting> Configuration::settings() const {
   std::vector<ConfigSetting> result;
+  result.reserve(settings_.size());
   for (const auto& [name, setting] : settings_) result.push_back(setting);
   return result;
 }

@@ -60,7 +60,7 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<To
     }
     // The key's own place would be better still, but a table written as a header has none.
     const toml::source_position where = node.is_table() ? node.source().begin : key.source().begin;
-    TomlEntry entry{std::move(name), {}, where.line, where.column};
+    TomlEntry entry{.key = std::move(name), .value = {}, .line = where.line, .column = where.column};
     read_leaf(node, entry);
     entries.push_back(std::move(entry));
   }

@@ -75,7 +75,7 @@ Result<ConfigValue> parse_number(const ConfigKey& key, std::string_view name, st
   std::string_view rest;
   const auto number = key.type == ConfigType::bytes ? parse_bytes(text) : parse_integer(text, &rest);
   if (!number || !rest.empty() || *number < key.minimum || *number > key.maximum) {
-    std::string expected =
+    const std::string expected =
         key.type == ConfigType::bytes
             ? "a number of bytes, such as 1073741824 or \"1 GiB\"."
             : "an integer from " + std::to_string(key.minimum) + " to " + std::to_string(key.maximum) + ".";

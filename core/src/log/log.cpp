@@ -39,7 +39,11 @@ class LogCategory {
 
   void write(LogLevel level, std::string_view source, std::string_view message) noexcept {
     try {
-      const LogRecord record{std::chrono::system_clock::now(), level, name_, source, message};
+      const LogRecord record{.time = std::chrono::system_clock::now(),
+                             .level = level,
+                             .category = name_,
+                             .source = source,
+                             .message = message};
       std::shared_ptr<LogSinks> sinks;
       {
         const std::lock_guard lock(mutex_);

@@ -90,7 +90,8 @@ Result<void> check_agreement(const PluginManifest& manifest, const ManifestFile&
   };
   if (manifest.name != file.name) return differs("name", manifest.name, file.name);
   if (manifest.version != file.version) return differs("version", manifest.version, file.version);
-  const InterfaceVersion interface{manifest.interface_major, manifest.interface_revision};
+  const InterfaceVersion interface{.major = manifest.interface_major,
+                                   .revision = manifest.interface_revision};
   if (interface != file.interface) return differs("interface", text_of(interface), text_of(file.interface));
   if (manifest.toolchain != file.toolchain) return differs("toolchain", manifest.toolchain, file.toolchain);
   return {};
@@ -131,8 +132,9 @@ Result<void> check_handshake(const PluginManifest* manifest, const ManifestFile*
   const std::string name = "\"" + library.string() + "\"";
   BACKPLANE_CHECK(check_structure(manifest, name));
   const std::string known_as = file != nullptr ? file->name : library.filename().string();
-  BACKPLANE_CHECK(check_interface(known_as, {manifest->interface_major, manifest->interface_revision},
-                                  kInterfaceVersion));
+  BACKPLANE_CHECK(check_interface(
+      known_as, {.major = manifest->interface_major, .revision = manifest->interface_revision},
+      kInterfaceVersion));
   BACKPLANE_CHECK(check_members(*manifest, name));
   BACKPLANE_CHECK(check_toolchain(known_as, manifest->toolchain, kToolchain));
   if (file != nullptr) BACKPLANE_CHECK(check_agreement(*manifest, *file, name));

@@ -63,7 +63,7 @@ class BoostLibrary final : public Library {
     });
   }
 
-  void keep_open() noexcept override {
+  void keep_open() override {
     static std::mutex mutex;
     // Never destroyed, and reachable, so that leak checkers see it for what it is.
     static auto* const kept = new std::vector<boost::dll::shared_library>();
@@ -103,7 +103,7 @@ std::filesystem::path find_core_directory() {
 
 // Asked for once while the library is loaded: a relative path means something else after a change of
 // directory.
-[[maybe_unused]] const bool kCoreDirectoryKnown = !core_directory().empty();
+[[maybe_unused]] const bool core_directory_known = !core_directory().empty();
 
 }  // namespace
 

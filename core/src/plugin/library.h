@@ -27,7 +27,7 @@ class Library {
 
   /// Leaves the library in the process for good: it may have threads, or thread-local objects, that would run
   /// into the void.
-  virtual void keep_open() noexcept = 0;
+  virtual void keep_open() = 0;
 
   [[nodiscard]] virtual const std::filesystem::path& path() const noexcept = 0;
 

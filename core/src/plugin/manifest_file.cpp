@@ -105,7 +105,7 @@ Result<std::filesystem::path> library_path(const ManifestReader& reader, const s
   BACKPLANE_TRY(const std::string text, reader.text("library"));
   const std::filesystem::path library(text);
   if (library.is_absolute() || library.string().find('\0') != std::string::npos) {
-    return reader.at("library", "\"library\" is \"" + text + "\"; it must be relative to the manifest.");
+    return reader.at("library", R"("library" is ")" + text + "\"; it must be relative to the manifest.");
   }
   return (file.parent_path() / library).lexically_normal();
 }
@@ -114,7 +114,8 @@ Result<InterfaceVersion> interface_version(const ManifestReader& reader) {
   constexpr std::int64_t kMost = std::numeric_limits<std::uint16_t>::max();
   BACKPLANE_TRY(const std::int64_t major, reader.integer("interface.major", 0, kMost));
   BACKPLANE_TRY(const std::int64_t revision, reader.integer("interface.revision", 0, kMost));
-  return InterfaceVersion{static_cast<std::uint16_t>(major), static_cast<std::uint16_t>(revision)};
+  return InterfaceVersion{.major = static_cast<std::uint16_t>(major),
+                          .revision = static_cast<std::uint16_t>(revision)};
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "plugin/registry.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -79,8 +82,8 @@ void PluginRegistry::log_outcome(const PluginReport& report) const {
     logger->log(LogLevel::warning, "Plugin \"" + report.name + "\" is not used (" +
                                        std::string(to_string(report.state)) + "): " + report.reason);
   } else if (logger->enabled(LogLevel::info)) {
-    std::string text = "Plugin \"" + report.name + "\" " + report.version + " from \"" +
-                       report.library.string() + "\" is " + std::string(to_string(report.state));
+    const std::string text = "Plugin \"" + report.name + "\" " + report.version + " from \"" +
+                             report.library.string() + "\" is " + std::string(to_string(report.state));
     logger->log(LogLevel::info, text + (report.reason.empty() ? "." : ": " + report.reason));
   }
 }
@@ -141,7 +144,7 @@ void PluginRegistry::judge_manifest(Candidate& candidate, const std::filesystem:
   report.interface = manifest->interface;
   report.toolchain = manifest->toolchain;
   candidate.manifest = *std::move(manifest);
-  if (std::string reason = distrust(*opened, options_.allow_untrusted); !reason.empty())
+  if (const std::string reason = distrust(*opened, options_.allow_untrusted); !reason.empty())
     return refuse(reason);
   auto fits = check_interface(report.name, report.interface, kInterfaceVersion);
   if (fits) fits = check_toolchain(report.name, report.toolchain, kToolchain);
@@ -211,14 +214,16 @@ RuntimeReport PluginRegistry::report() {
 }
 
 std::vector<std::string> PluginRegistry::names_by_priority() const {
+  std::multimap<std::int64_t, std::string, std::greater<>> sorted;  // keeps equals in the order of the search
   RuntimeReport report = listing();
-  std::erase_if(report.plugins, [](const PluginReport& plugin) {
-    return plugin.state == PluginState::refused || plugin.state == PluginState::shadowed ||
-           plugin.state == PluginState::disabled;
-  });
-  std::ranges::stable_sort(report.plugins, std::ranges::greater(), &PluginReport::priority);
+  for (PluginReport& plugin : report.plugins) {
+    const bool excluded = plugin.state == PluginState::refused || plugin.state == PluginState::shadowed ||
+                          plugin.state == PluginState::disabled;
+    if (!excluded) sorted.emplace(plugin.priority, std::move(plugin.name));
+  }
   std::vector<std::string> names;
-  for (PluginReport& plugin : report.plugins) names.push_back(std::move(plugin.name));
+  names.reserve(sorted.size());
+  for (auto& [priority, name] : sorted) names.push_back(std::move(name));
   return names;
 }
 
@@ -246,7 +251,7 @@ Result<std::shared_ptr<LoadedPlugin>> PluginRegistry::load(std::string_view name
   Candidate* const candidate = find(name);
   if (candidate == nullptr) {
     return Error(ErrorCode::not_found, "No plugin is called \"" + std::string(name) +
-                                           "\"; \"backplane info\" lists what was found.");
+                                           R"("; "backplane info" lists what was found.)");
   }
   while (candidate->changing && *candidate->changing != std::this_thread::get_id()) changed_.wait(lock);
   if (candidate->changing) {
@@ -281,7 +286,7 @@ Result<std::shared_ptr<LoadedPlugin>> PluginRegistry::load(std::string_view name
 Result<std::shared_ptr<LoadedPlugin>> PluginRegistry::open(const Candidate& candidate) const {
   const std::filesystem::path& path = candidate.report.library;
   BACKPLANE_TRY(const OpenFile file, OpenFile::open(path));
-  if (std::string reason = distrust(file, options_.allow_untrusted); !reason.empty()) {
+  if (const std::string reason = distrust(file, options_.allow_untrusted); !reason.empty()) {
     return Error(ErrorCode::plugin_refused, reason);
   }
   // The loader takes a name, not a descriptor: through /proc the library would not find what lies beside it.

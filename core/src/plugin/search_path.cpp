@@ -111,8 +111,8 @@ SearchResult search(const SearchPlace& place) {
   }
   if (failed) return {.hits = {}, .problem = "It cannot be examined: " + failed.message() + "."};
   if (place.path.filename().string().ends_with(kManifestSuffix))
-    return {.hits = {{place.path, false}}, .problem = {}};
-  if (is_library_name(place.path)) return {.hits = {{place.path, true}}, .problem = {}};
+    return {.hits = {{.path = place.path, .is_library = false}}, .problem = {}};
+  if (is_library_name(place.path)) return {.hits = {{.path = place.path, .is_library = true}}, .problem = {}};
   return {.hits = {},
           .problem =
               "It is a file; only a directory, a manifest (*.plugin.toml) or a library can be "

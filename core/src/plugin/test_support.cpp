@@ -15,7 +15,9 @@
 namespace backplane::test {
 namespace {
 
-const std::filesystem::path kBuilt = BACKPLANE_TEST_PLUGIN_DIRECTORY;
+std::filesystem::path built() {
+  return BACKPLANE_TEST_PLUGIN_DIRECTORY;
+}
 
 std::string library_name(std::string_view plugin) {
   return "libbackplane_" + std::string(plugin) + ".so";
@@ -52,7 +54,7 @@ ScopedEnvironment::~ScopedEnvironment() {
 void install_plugin(std::string_view name, const std::filesystem::path& directory) {
   std::filesystem::create_directories(directory);
   const std::string library = library_name(name);
-  std::filesystem::copy_file(kBuilt / library, directory / library,
+  std::filesystem::copy_file(built() / library, directory / library,
                              std::filesystem::copy_options::overwrite_existing);
   std::ofstream(directory / (std::string(name) + ".plugin.toml")) << manifest_text(name);
 }
@@ -64,10 +66,10 @@ std::string read_text(const std::filesystem::path& file) {
 }
 
 std::string manifest_text(std::string_view name) {
-  const std::filesystem::path file = kBuilt / (std::string(name) + ".plugin.toml");
+  const std::filesystem::path file = built() / (std::string(name) + ".plugin.toml");
   if (std::filesystem::exists(file)) return read_text(file);
   // Of a library that is no plugin: what somebody who took it for one would have written.
-  std::string text = read_text(kBuilt / "good.plugin.toml");
+  std::string text = read_text(built() / "good.plugin.toml");
   text = replaced(std::move(text), "name = \"good\"", "name = \"" + std::string(name) + "\"");
   return replaced(std::move(text), "libbackplane_good.so", library_name(name));
 }

@@ -112,7 +112,7 @@ Result<SelectedDevice> RuntimeState::select(std::string_view selector) {
     for (DeviceDescription& device : *devices) {
       if (!matches(parsed, device)) continue;
       BACKPLANE_TRY(std::shared_ptr<LoadedPlugin> plugin, plugins_->load(parsed.plugin));
-      return SelectedDevice{std::move(plugin), std::move(device)};
+      return SelectedDevice{.plugin = std::move(plugin), .device = std::move(device)};
     }
   }
   if (!devices && devices.error().code() == ErrorCode::forked) return std::move(devices).error();
@@ -126,7 +126,7 @@ Result<SelectedDevice> RuntimeState::select_best() {
     if (!devices && devices.error().code() == ErrorCode::forked) return std::move(devices).error();
     if (!devices) continue;
     BACKPLANE_TRY(std::shared_ptr<LoadedPlugin> plugin, plugins_->load(name));
-    return SelectedDevice{std::move(plugin), std::move(devices->front())};
+    return SelectedDevice{.plugin = std::move(plugin), .device = std::move(devices->front())};
   }
   return no_such_device({}, {}, plugins_->listing().plugins);
 }

@@ -111,7 +111,7 @@ TEST_F(RuntimeTest, SelectingADeviceLoadsNoOtherPlugin) {
 
 TEST_F(RuntimeTest, CopiesShareEverything) {
   add("good", "1");
-  Runtime runtime = open();
+  const Runtime runtime = open();
   const Runtime copy = runtime;  // NOLINT(performance-unnecessary-copy-initialization): under test
   ASSERT_TRUE(runtime.device("good").has_value());
   EXPECT_EQ(copy.listing().plugins[0].state, PluginState::loaded);

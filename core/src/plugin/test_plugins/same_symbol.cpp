@@ -13,8 +13,7 @@ struct __attribute__((visibility("default"))) Version {
 
 __attribute__((visibility("default"), noinline)) int version() {
   static int calls = 0;
-  ++calls;
-  return Version::number;
+  return ++calls > 0 ? Version::number : 0;
 }
 
 }  // namespace shared_library
