@@ -200,7 +200,7 @@ TEST(BytesValue, ReleasesItselfOnceWithItsOwnFunction) {
           *static_cast<int*>(context) += static_cast<int>(size);
         },
         &released);
-    Bytes moved = std::move(bytes);
+    const Bytes moved = std::move(bytes);
     EXPECT_EQ(moved.kind(), BytesKind::pinned);
     EXPECT_TRUE(bytes.empty());  // NOLINT(*-use-after-move): that is the point
   }
@@ -271,8 +271,8 @@ TEST(ManagedMemoryValue, AnAllocationOutlivesItsServersList) {
 }
 
 TEST(CapabilitySetValue, HoldsAndSubtracts) {
-  constexpr CapabilitySet needed{Capability::int64, Capability::float64};
-  constexpr CapabilitySet offered{Capability::int64};
+  const CapabilitySet needed{Capability::int64, Capability::float64};
+  const CapabilitySet offered{Capability::int64};
   EXPECT_TRUE(needed.has(Capability::float64));
   EXPECT_EQ(needed.without(offered), CapabilitySet{Capability::float64});
   EXPECT_TRUE(offered.without(needed).empty());
