@@ -61,8 +61,8 @@ Result<std::unique_ptr<DeviceThread>> DeviceThread::start(Options options,
   try {
     thread->thread_ = new std::thread([runner, &make_owner, &started, exited = std::move(exited)]() mutable {
       runner->run(make_owner, [&started](Result<void> result) { started.set_value(std::move(result)); });
-      // Not "at thread exit", which the standard library no longer does once static objects are being destroyed; the
-      // join that follows waits for the thread's own thread-local objects.
+      // Not "at thread exit", which the standard library no longer does once static objects are being
+      // destroyed; the join that follows waits for the thread's own thread-local objects.
       exited.set_value();
     });
   } catch (const std::system_error& error) {
