@@ -117,6 +117,21 @@ TEST_F(Launch, ACheckedKernelStaysInsideItsBuffer) {
   }
 }
 
+TEST_F(Launch, ACheckedKernelStaysInsideABufferSmallerThanAnElementWithItsPadding) {
+  const Kernel vectors = Kernel::from_glsl("vectors", R"(
+layout(local_size_x = 32) in;
+layout(std430, binding = 0) buffer A { vec3 a[]; };
+void main() { a[gl_GlobalInvocationID.x] = vec3(1); })")
+                             .value();
+  for (const std::size_t bytes : {12U, 15U, 16U, 31U}) {
+    const GuardedBuffer values(client, bytes, "values");
+    client.launch(vectors, 1, {values.as<std::byte>()});
+    EXPECT_EQ(client.check({values.as<std::byte>()}).has_value(), bytes >= 16) << bytes;
+    client.write(values.as<std::byte>(), std::vector<std::byte>(bytes));
+    values.expect_guards_intact();
+  }
+}
+
 TEST_F(Launch, NoWorkgroupsDoNothing) {
   const std::vector<std::uint32_t> values = random_words(100);
   const Buffer<std::uint32_t> buffer = client.create(values);

@@ -63,6 +63,15 @@ void main() {
   EXPECT_EQ(kernel.bindings()[4].minimum_bytes, 64U);
 }
 
+TEST(KernelFromGlsl, ABufferMustHoldOneElementWithItsPadding) {
+  const Kernel kernel = Kernel::from_glsl("vectors", R"(
+layout(local_size_x = 1) in;
+layout(std430, binding = 0) buffer A { uint count; vec3 a[]; };
+void main() { a[gl_GlobalInvocationID.x] = vec3(1); })")
+                            .value();
+  EXPECT_EQ(kernel.bindings()[0].minimum_bytes, 32U);
+}
+
 TEST(KernelFromGlsl, NamesTheLineOfAFault) {
   EXPECT_THAT(failure(Kernel::from_glsl("bad", "void main() {\n  undeclared = 1;\n}")),
               AllOf(HasSubstr("bad:2:"), HasSubstr("undeclared")));

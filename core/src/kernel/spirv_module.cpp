@@ -88,14 +88,17 @@ std::uint64_t SpirvModule::size(std::uint32_t type, std::uint32_t matrix_stride,
       const std::uint64_t column = element_size(instruction.words[2]);
       return instruction.words[3] * std::max<std::uint64_t>(column, explicit_layout ? matrix_stride : 0);
     }
-    case spv::Op::OpTypeArray: {
+    case spv::Op::OpTypeArray:
+    case spv::Op::OpTypeRuntimeArray: {
       const std::uint64_t packed = element_size(instruction.words[2]);
-      const std::uint32_t stride = decoration(type, spv::Decoration::ArrayStride).value_or(0);
-      return constant(instruction.words[3]) *
-             (explicit_layout ? std::max<std::uint64_t>(packed, stride) : packed);
+      const std::uint32_t stride =
+          explicit_layout ? decoration(type, spv::Decoration::ArrayStride).value_or(0) : 0;
+      // An array whose length only the buffer knows has one element at least, padding included: fewer bytes
+      // are no element.
+      const std::uint64_t length =
+          instruction.opcode == spv::Op::OpTypeArray ? constant(instruction.words[3]) : 1;
+      return length * std::max<std::uint64_t>(packed, stride);
     }
-    case spv::Op::OpTypeRuntimeArray:
-      return element_size(instruction.words[2]);
     case spv::Op::OpTypeStruct:
       return structure_size(instruction, explicit_layout);
     default:
