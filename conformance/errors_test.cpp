@@ -102,6 +102,7 @@ TEST_F(Errors, ASkippedLaunchReportsKernelBufferAndCause) {
   const auto read = client.read(result);
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code(), ErrorCode::skipped);
+  ASSERT_EQ(read.error().causes().size(), 1U);
   EXPECT_EQ(read.error().causes().front().code(), ErrorCode::validation);
   EXPECT_THAT(read.error().to_string(), AllOf(HasSubstr("\"result\""), HasSubstr("\"copy_words\""),
                                               HasSubstr("\"mean\""), HasSubstr("\"increment\"")));
@@ -146,6 +147,18 @@ TEST_F(Errors, AWrongNumberOfBuffersIsNamed) {
   const Buffer<std::uint32_t> buffer = make("buffer");
   client.launch(increment, 1, {buffer, make("extra")}, scalars(64U));
   EXPECT_THAT(client.read(buffer).error().message(), HasSubstr("it has 1 buffers and was given 2"));
+}
+
+TEST_F(Errors, ALaunchWithTooFewBuffersLeavesAllItWasHandedUnwritten) {
+  const Buffer<std::uint32_t> buffer = make("buffer");
+  client.launch(copy_words, 1, {buffer}, scalars(64U));
+  EXPECT_THAT(client.check({buffer}).error().to_string(), HasSubstr("it has 2 buffers and was given 1"));
+}
+
+TEST_F(Errors, ALaunchThatIsRefusedWithoutMemoryToCarryItInvalidatesAMeasurement) {
+  const auto measured = client.profile([&] { client.launch(copy_words, 1, {}, scalars(64U)); });
+  ASSERT_FALSE(measured);
+  EXPECT_EQ(measured.error().code(), ErrorCode::profile_launch);
 }
 
 TEST_F(Errors, ALimitOfTheDeviceIsNamedWithBothNumbers) {

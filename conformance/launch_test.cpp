@@ -182,7 +182,9 @@ TEST_F(Launch, ManyThreadsLaunchAtOnceAndEachSeesItsOwnOrder) {
     threads.emplace_back([this, thread] {
       const Buffer<std::uint32_t> buffer = client.create(std::vector<std::uint32_t>(100, thread));
       for (int i = 0; i < 50; ++i) client.launch(increment, 2, {buffer}, scalars(100U));
-      EXPECT_THAT(client.read(buffer).value(), ::testing::Each(thread + 50));
+      const auto actual = client.read(buffer);
+      ASSERT_TRUE(actual) << actual.error();
+      EXPECT_THAT(*actual, ::testing::Each(thread + 50));
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -28,7 +28,11 @@ int main(int argc, char** argv) {
   app.add_option("--filter", filter, "Tests to run, as GoogleTest's filter: Memory*, -Launch*");
   options.seed = std::random_device{}();
   app.add_option("--seed", options.seed, "Seed of the random input; a failing test prints its own");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? EXIT_SUCCESS : kUnusable;
+  }
   if (!filter.empty()) GTEST_FLAG_SET(filter, filter);
 
   if (::testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();

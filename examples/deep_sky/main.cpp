@@ -100,6 +100,11 @@ std::string file_name(std::string device) {
 
 backplane::Result<int> run(const std::filesystem::path& path, const std::filesystem::path& directory) {
   BACKPLANE_TRY(const Picture picture, read_png(path));
+  if (!std::filesystem::is_directory(directory)) {
+    return backplane::Error(
+        backplane::ErrorCode::not_found,
+        "\"" + directory.string() + "\" is no directory; name one for the pictures that are made.");
+  }
   BACKPLANE_TRY(const backplane::Runtime runtime, backplane::Runtime::open());
   const Settings settings;
   std::cout << path.string() << ": " << picture.width << " x " << picture.height << " pixels\n";

@@ -59,7 +59,7 @@ constexpr std::array<std::array<std::uint8_t, 7>, 10> kDigits{{
 Result<Picture> read_png(const std::filesystem::path& path) {
   std::error_code unused;
   if (!std::filesystem::is_regular_file(path, unused)) {
-    return Error(ErrorCode::not_found, "There is no file \"" + path.string() + "\"; name a PNG picture.");
+    return Error(ErrorCode::not_found, "\"" + path.string() + "\" is no file; name a PNG picture.");
   }
   Image image;
   if (png_image_begin_read_from_file(image.get(), path.c_str()) == 0) {

@@ -47,7 +47,8 @@ DeviceLimits limits(std::uint64_t memory_bytes) {
   limits.scalar_bytes = 256;
   limits.workgroup_memory_bytes = 64 * 1024;
   limits.allocation_bytes = memory_bytes;
-  limits.binding_bytes = memory_bytes;
+  // The index checks clamp in signed 32 bits, so no index that is in range may need more.
+  limits.binding_bytes = std::numeric_limits<std::int32_t>::max();
   limits.buffer_alignment = 16;
   return limits;
 }

@@ -8,13 +8,20 @@
 
 namespace backplane {
 
+/// Logs nothing.
+class SilentLogger final : public ILogger {
+ public:
+  [[nodiscard]] bool enabled(LogLevel /*level*/) const noexcept override { return false; }
+  void log(LogLevel /*level*/, std::string_view /*message*/) noexcept override {}
+};
+
 /// A server for tests that overrides what it must and nothing else. Counts the calls it gets.
 class PureServer : public IServer {
  public:
   void initialize_memory(ManagedMemory /*memory*/, std::uint64_t /*size*/, StreamId /*stream*/) override {
     ++calls;
   }
-  std::shared_ptr<ILogger> logger() override { return nullptr; }
+  std::shared_ptr<ILogger> logger() override { return std::make_shared<SilentLogger>(); }
   std::shared_ptr<const ServerUtilities> utilities() override { return utilities_; }
   Deferred<Result<std::vector<Bytes>>> read(std::span<const CopyDescriptor> sources,
                                             StreamId /*stream*/) override {

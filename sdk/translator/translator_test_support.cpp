@@ -171,7 +171,9 @@ std::string TestKernel::ir() const {
   return Output(api().disassemble(&request_, lowered_->bytes().data(), lowered_->bytes().size())).text();
 }
 
-Random::Random() : seed_(std::random_device{}()) {
+Random::Random() : Random(std::random_device{}()) {}
+
+Random::Random(std::uint32_t seed) : seed_(seed) {
   if (const char* given = std::getenv("BACKPLANE_TEST_SEED")) {
     seed_ = static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
   }

@@ -108,10 +108,12 @@ void expect_equal(const std::vector<T>& actual, const Expected& expected) {
   }
 }
 
-/// Random numbers whose seed is printed with a failure; BACKPLANE_TEST_SEED repeats one.
+/// Random numbers whose seed is printed with a failure, another in every run unless one is given;
+/// BACKPLANE_TEST_SEED repeats one.
 class Random {
  public:
   Random();
+  explicit Random(std::uint32_t seed);
 
   std::uint32_t seed() const { return seed_; }
   template <typename T>

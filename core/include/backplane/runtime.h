@@ -141,8 +141,8 @@ class BACKPLANE_API Runtime {
   /// clients it has. Blocks for as long as the driver takes. Errors: those of `device`, and the plugin's own.
   [[nodiscard]] Result<Client> client(std::string_view selector = {}) const;
 
-  /// Destroys a plugin and, where its manifest allows it, closes its library. Errors: `busy` while a client
-  /// uses it, and then nothing happened; `not_found` if it is not loaded.
+  /// Destroys a plugin and, where its manifest allows it, closes its library. Errors: `busy` while a client,
+  /// a buffer or a read of its devices lives, and then nothing happened; `not_found` if it is not loaded.
   Result<void> unload(std::string_view plugin);
 
   /// The configuration in effect, every key, by name.

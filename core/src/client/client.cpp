@@ -48,13 +48,29 @@ Result<void> check_owner(const DeviceContext& context, std::span<const BufferBin
   return {};
 }
 
+/// Whether a server answered a read of whole buffers with as many bytes as they have.
+Result<void> check_blocks(std::span<const Bytes> blocks, std::span<const CopyDescriptor> sources) {
+  const auto matches = [](const Bytes& block, const CopyDescriptor& source) {
+    return block.size() == source.buffer.size;
+  };
+  if (std::ranges::equal(blocks, sources, matches)) return {};
+  return Error(ErrorCode::generic,
+               "The server answered a read with other bytes than were asked for; its plugin is faulty.");
+}
+
 struct Claim {
   std::vector<BoundRange> ranges;
   Error error;
   StreamId stream;
 
   void operator()(IServer& server) const {
-    for (const BoundRange& range : ranges) server.claim(std::array{range.binding()}, error, stream);
+    std::vector<BufferBinding> bindings;
+    std::ranges::transform(ranges, std::back_inserter(bindings), &BoundRange::binding);
+    server.claim(bindings, error,
+                 stream);  // with no memory to carry it, it still invalidates what is measured
+    const bool carried = std::ranges::any_of(bindings, [](const BufferBinding& b) { return b.size != 0; });
+    const std::shared_ptr<ILogger> logger = carried ? nullptr : server.logger();
+    if (logger != nullptr) logger->log(LogLevel::error, error.to_string());
   }
 };
 
@@ -94,19 +110,21 @@ struct Write {
   }
 };
 
-template <std::size_t kBuffers, std::size_t kScalarBytes>
+template <std::size_t Buffers, std::size_t ScalarBytes>
 bool submit_launch(DeviceContext& context, const CompiledKernel& kernel, const WorkgroupCount& count,
                    std::span<const BufferBinding> buffers, std::span<const std::byte> scalars) {
-  if (buffers.size() > kBuffers || scalars.size() > kScalarBytes) return false;
+  if (buffers.size() > Buffers || scalars.size() > ScalarBytes) return false;
   context.submit_retained(
-      LaunchTask<kBuffers, kScalarBytes>(kernel, count, buffers, scalars, context.stream()));
+      LaunchTask<Buffers, ScalarBytes>(kernel, count, buffers, scalars, context.stream()));
   return true;
 }
 
+/// What a launch was to write; everything it was handed, where that does not match what the kernel has.
 std::vector<BufferBinding> written_by(const KernelDefinition& kernel,
                                       std::span<const BufferBinding> buffers) {
+  if (buffers.size() != kernel.bindings.size()) return {buffers.begin(), buffers.end()};
   std::vector<BufferBinding> written;
-  for (std::size_t i = 0; i < std::min(buffers.size(), kernel.bindings.size()); ++i) {
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (writes(kernel.bindings[i].access)) written.push_back(buffers[i]);
   }
   return written;
@@ -153,8 +171,8 @@ Result<std::vector<Bytes>> Client::read_many(std::span<const BufferReference> bu
   BACKPLANE_TRY(auto reading, context_->call([&, stream = context_->stream()](IServer& server) {
     return server.read(sources, stream);
   }));
-  Result<std::vector<Bytes>> blocks = reading.wait();
-  if (!blocks) return Error(std::as_const(blocks).error());
+  Result<std::vector<Bytes>> blocks = take_guarded(reading);
+  if (blocks) BACKPLANE_CHECK(check_blocks(*blocks, sources));
   return blocks;
 }
 
@@ -168,8 +186,14 @@ Deferred<Result<Bytes>> Client::read_async(const BufferHandle& buffer) const {
     return Deferred<Result<Bytes>>::completed(std::move(owned).error());
   }
   return ask_later<Result<Bytes>, Result<std::vector<Bytes>>>(
-      context_, [source = BoundRange(buffer.binding()), stream = context_->stream()](IServer& server) {
+      context_,
+      [source = BoundRange(buffer.binding()), stream = context_->stream()](IServer& server) {
         return server.read(std::array{whole(source.binding())}, stream);
+      },
+      [size = buffer.size_bytes()](Result<std::vector<Bytes>> blocks) -> Result<Bytes> {
+        if (!blocks) return std::move(blocks).error();
+        BACKPLANE_CHECK(check_blocks(*blocks, std::array{whole({nullptr, 0, size})}));
+        return std::move(blocks->front());
       });
 }
 
@@ -207,14 +231,13 @@ Result<void> Client::sync(std::span<const BufferReference> buffers) const {
   BACKPLANE_TRY(auto draining, context_->call([&, stream = context_->stream()](IServer& server) {
     return server.sync(bindings.span(), stream);
   }));
-  const Result<void> drained = draining.wait();
-  if (!drained) return Error(drained.error());
-  return {};
+  return take_guarded(draining);
 }
 
 Deferred<Result<void>> Client::sync_async() const {
-  return ask_later<Result<void>>(
-      context_, [stream = context_->stream()](IServer& server) { return server.sync({}, stream); });
+  return ask_later<Result<void>, Result<void>>(
+      context_, [stream = context_->stream()](IServer& server) { return server.sync({}, stream); },
+      [](Result<void> drained) { return drained; });
 }
 
 Result<void> Client::check(std::span<const BufferReference> buffers) const {
@@ -234,9 +257,7 @@ Result<ProfileTicks> Client::end_profile(ProfilingToken token) const {
                 context_->call([token, stream = context_->stream()](IServer& server) {
                   return server.end_profile(stream, token);
                 }));
-  const Result<ProfileTicks> ticks = duration.ticks.wait();
-  if (!ticks) return Error(ticks.error());
-  return *ticks;
+  return take_guarded(duration.ticks);
 }
 
 void Client::abandon_profile(ProfilingToken token) const {

@@ -33,6 +33,14 @@ struct Observed {
   std::thread::id created_on;
   bool throws = false;
   std::latch* hold_launch = nullptr;
+  enum class Answer : std::uint8_t { right, too_few, too_small, throws };
+  Answer answer = Answer::right;  ///< To reads.
+};
+
+/// Something that throws when it is waited for.
+struct ThrowingState final : IDeferredState<Result<std::vector<Bytes>>> {
+  bool wait_until(TimePoint /*deadline*/) override { throw std::runtime_error("the fence fell over"); }
+  Result<std::vector<Bytes>> take() override { throw std::runtime_error("the fence fell over"); }
 };
 
 class WatchedServer final : public PureServer {
@@ -54,6 +62,23 @@ class WatchedServer final : public PureServer {
     observed_.streams.push_back(stream);
     if (observed_.hold_launch != nullptr) observed_.hold_launch->wait();
     if (observed_.throws) throw std::runtime_error("the driver fell over");
+  }
+  Deferred<Result<std::vector<Bytes>>> read(std::span<const CopyDescriptor> sources,
+                                            StreamId stream) override {
+    using Answer = Deferred<Result<std::vector<Bytes>>>;
+    std::vector<Bytes> one_byte;
+    one_byte.push_back(Bytes::allocate(1));
+    switch (observed_.answer) {
+      case Observed::Answer::right:
+        return PureServer::read(sources, stream);
+      case Observed::Answer::too_few:
+        return Answer::completed(std::vector<Bytes>());
+      case Observed::Answer::too_small:
+        return Answer::completed(std::move(one_byte));
+      case Observed::Answer::throws:
+        break;
+    }
+    return Answer(std::make_unique<ThrowingState>());
   }
   void write(std::span<WriteDescriptor> /*writes*/, StreamId /*stream*/) override {
     if (observed_.throws) throw 42;  // NOLINT(*-exception-baseclass*): a plugin may throw anything
@@ -149,6 +174,24 @@ TEST_F(ClientTest, AnExceptionInABlockingCallIsItsError) {
   const Client client = open();
   observed.throws = true;
   EXPECT_THAT(client.flush().error().message(), HasSubstr("flush fell over"));
+}
+
+TEST_F(ClientTest, ADeferredThatThrowsIsAnErrorWithItsText) {
+  const Client client = open();
+  const BufferHandle buffer = client.allocate(8);
+  observed.answer = Observed::Answer::throws;
+  EXPECT_THAT(client.read_bytes(buffer).error().message(), HasSubstr("the fence fell over"));
+  EXPECT_THAT(client.read_async(buffer).wait().error().message(), HasSubstr("the fence fell over"));
+}
+
+TEST_F(ClientTest, AServerThatAnswersWithOtherBytesThanAskedForIsFoundOut) {
+  const Client client = open();
+  const BufferHandle buffer = client.allocate(8);
+  for (const Observed::Answer answer : {Observed::Answer::too_few, Observed::Answer::too_small}) {
+    observed.answer = answer;
+    EXPECT_EQ(client.read_bytes(buffer).error().code(), ErrorCode::generic);
+    EXPECT_EQ(client.read_async(buffer).wait().error().code(), ErrorCode::generic);
+  }
 }
 
 TEST_F(ClientTest, WorkGoesToTheStreamOfItsScope) {

@@ -29,7 +29,10 @@ Result<void> DeviceContext::start() {
   auto thread =
       DeviceThread::create({.name = "bp-" + source_.name}, [&]() -> Result<std::unique_ptr<IServer>> {
         BACKPLANE_TRY(std::unique_ptr<IServer> server, source_.open_server());
-        theirs = server->utilities();
+        if (server == nullptr || (theirs = server->utilities()) == nullptr || theirs->dropped == nullptr) {
+          return Error(ErrorCode::generic,
+                       "The plugin of " + source_.name + " is faulty: its server lacks utilities.");
+        }
         server_ = server.get();
         return server;
       });

@@ -27,6 +27,21 @@ enum class StreamPolicy : std::uint8_t {
 /// The policy that a configuration value names.
 StreamPolicy stream_policy(std::string_view name) noexcept;
 
+/// Waits for and takes what a server promised: what its code throws becomes an error, and its errors become
+/// ours.
+template <class T>
+T take_guarded(Deferred<T>& deferred) {
+  try {
+    T value = deferred.wait();
+    if (!value) return Error(std::as_const(value).error());
+    return value;
+  } catch (const std::exception& exception) {
+    return Error(ErrorCode::exception, exception.what());
+  } catch (...) {
+    return Error(ErrorCode::exception, "The server threw something that is no std::exception.");
+  }
+}
+
 /// A device as discovery hands it over.
 struct DeviceSource {
   std::string name;                                               ///< "cpu:0".

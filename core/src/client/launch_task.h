@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kMaximumBindings = 64;
 
 /// A launch on its way to the device's thread, with room for its arguments inside: nothing is allocated for
 /// it.
-template <std::size_t kBuffers, std::size_t kScalarBytes>
+template <std::size_t Buffers, std::size_t ScalarBytes>
 class LaunchTask {
  public:
   LaunchTask(const CompiledKernel& kernel, const WorkgroupCount& count,
@@ -47,7 +47,7 @@ class LaunchTask {
   }
 
   void operator()(IServer& server) {
-    std::array<BufferBinding, kBuffers> bindings;
+    std::array<BufferBinding, Buffers> bindings;
     const std::span<const BufferBinding> buffers = bind(bindings);
     WorkgroupCount count{count_[0], count_[1], count_[2], {}};
     if (indirect_.memory) count.indirect = indirect_.binding();
@@ -61,7 +61,7 @@ class LaunchTask {
 
   /// The server threw: what the kernel was to write is unwritten.
   void failed(IServer& server, const Error& error) {
-    std::array<BufferBinding, kBuffers> bindings;
+    std::array<BufferBinding, Buffers> bindings;
     const std::span<const BufferBinding> buffers = bind(bindings);
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       if (writes(kernel_->definition->bindings[i].access))
@@ -81,8 +81,8 @@ class LaunchTask {
   std::uint16_t buffer_count_;
   std::uint16_t scalar_bytes_;
   BoundRange indirect_;
-  std::array<BoundRange, kBuffers> buffers_;
-  std::array<std::byte, kScalarBytes> scalars_;
+  std::array<BoundRange, Buffers> buffers_;
+  std::array<std::byte, ScalarBytes> scalars_;
 };
 
 }  // namespace backplane

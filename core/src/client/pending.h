@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include <backplane/contract/deferred.h>
@@ -40,10 +39,14 @@ class Handover {
       return false;
     }
     lock.unlock();
-    return answer_->wait_until(deadline);
+    try {
+      return answer_->wait_until(deadline);
+    } catch (...) {
+      return true;  // taking it throws too, and says what
+    }
   }
 
-  T take() { return answer_->wait(); }
+  T take() { return take_guarded(*answer_); }
 
  private:
   std::mutex mutex_;
@@ -51,31 +54,22 @@ class Handover {
   std::optional<Deferred<T>> answer_;
 };
 
-/// The caller's end: keeps the device open, and copies errors of the plugin's into this module's memory. `T`
-/// is what the caller gets, `Answer` what the server gives: the same, or a list of which the caller gets the
-/// first.
-template <class T, class Answer>
+/// The caller's end: keeps the device open. `Convert` makes what the caller gets of what the server gives.
+template <class T, class Answer, class Convert>
 class PendingState final : public IDeferredState<T> {
  public:
-  PendingState(std::shared_ptr<DeviceContext> context, std::shared_ptr<Handover<Answer>> handover)
-      : context_(std::move(context)), handover_(std::move(handover)) {}
+  PendingState(std::shared_ptr<DeviceContext> context, std::shared_ptr<Handover<Answer>> handover,
+               Convert convert)
+      : context_(std::move(context)), handover_(std::move(handover)), convert_(std::move(convert)) {}
 
   bool wait_until(typename IDeferredState<T>::TimePoint deadline) override {
     return handover_->wait_until(deadline);
   }
 
-  T take() override {
-    Answer answer = handover_->take();
-    if (!answer) return Error(std::as_const(answer).error());
-    if constexpr (std::is_same_v<T, Answer>) {
-      return answer;
-    } else {
-      return std::move(answer->front());
-    }
-  }
+  T take() override { return convert_(handover_->take()); }
 
   bool notify(std::function<void(T)>& callback) override {
-    auto state = std::make_shared<PendingState>(context_, handover_);
+    auto state = std::make_shared<PendingState>(context_, handover_, convert_);
     return finish_on_callback_thread([state = std::move(state), callback](auto deadline) mutable {
       if (!state->wait_until(deadline)) return false;
       T value = state->take();
@@ -88,6 +82,7 @@ class PendingState final : public IDeferredState<T> {
  private:
   std::shared_ptr<DeviceContext> context_;
   std::shared_ptr<Handover<Answer>> handover_;
+  Convert convert_;
 };
 
 /// Asks the server on the device's thread, once; completes the answer with `torn_down` where it never comes
@@ -122,13 +117,14 @@ class AskTask {
 };
 
 /// Has the device's thread ask the server for something that completes later: `ask(IServer&)` returns a
-/// `Deferred<Answer>`. Does not block.
-template <class T, class Answer = T, class Ask>
-Deferred<T> ask_later(const std::shared_ptr<DeviceContext>& context, Ask ask) {
+/// `Deferred<Answer>`, of which `convert` makes what the caller gets. Does not block.
+template <class T, class Answer, class Ask, class Convert>
+Deferred<T> ask_later(const std::shared_ptr<DeviceContext>& context, Ask ask, Convert convert) {
   auto handover = std::make_shared<Handover<Answer>>();
   const ErrorCode refused = context->submit(AskTask<Answer, Ask>(handover, std::move(ask)));
   if (refused != ErrorCode::none) return Deferred<T>::completed(context->refusal(refused));
-  return Deferred<T>(std::make_unique<PendingState<T, Answer>>(context, std::move(handover)));
+  return Deferred<T>(
+      std::make_unique<PendingState<T, Answer, Convert>>(context, std::move(handover), std::move(convert)));
 }
 
 }  // namespace backplane

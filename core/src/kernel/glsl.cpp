@@ -39,6 +39,7 @@ bool has_version(std::string_view source) {
 /// lines are dropped, for they hold nothing but counts.
 std::string readable_log(std::string_view label, std::string_view log) {
   constexpr std::string_view kPrefix = "ERROR: 0:";
+  const std::string_view whole = log;
   std::string text;
   while (!log.empty()) {
     const std::size_t length = std::min(log.find('\n'), log.size());
@@ -47,7 +48,8 @@ std::string readable_log(std::string_view label, std::string_view log) {
     if (!line.starts_with(kPrefix)) continue;
     text.append("\n").append(label).append(":").append(line.substr(kPrefix.size()));
   }
-  return text;
+  // What it says while it links, and of a version it does not know, has no line number.
+  return text.empty() ? "\n" + std::string(whole) : text;
 }
 
 Error compile_error(std::string_view label, std::string_view log) {

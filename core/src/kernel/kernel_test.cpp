@@ -79,6 +79,14 @@ TEST(KernelFromGlsl, NamesTheLineOfAFault) {
               HasSubstr("bad:4:"));
 }
 
+TEST(KernelFromGlsl, AFaultWithoutALineKeepsItsReason) {
+  EXPECT_THAT(failure(Kernel::from_glsl("recursive",
+                                        "layout(local_size_x = 1) in; void f(int n) { if (n > 0) f(n - 1); }"
+                                        "void main() { f(3); }")),
+              HasSubstr("ecursi"));
+  EXPECT_THAT(failure(Kernel::from_glsl("old", "#version 100\nvoid main() {}")), HasSubstr("version"));
+}
+
 TEST(KernelFromGlsl, RefusesWhatNoBackendTakesByName) {
   const auto refusal = [](const char* declaration, const char* use) {
     return failure(Kernel::from_glsl(

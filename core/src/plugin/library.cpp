@@ -1,14 +1,18 @@
 #include "plugin/library.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include <elf.h>
 
 // Without this the library would want Boost.Filesystem, and be no header-only library any more.
 #define BOOST_DLL_USE_STD_FS
@@ -105,6 +109,30 @@ std::filesystem::path find_core_directory() {
 // directory.
 [[maybe_unused]] const bool core_directory_known = !core_directory().empty();
 
+/// Whether the file holds every segment that its header speaks of. The loader maps without looking, and the
+/// first touch of what a half-copied file lacks would end the process.
+Result<void> check_complete(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(path, failed);
+  Elf64_Ehdr header{};
+  if (failed || !file.read(reinterpret_cast<char*>(&header), sizeof header))
+    return {};  // the loader knows better why
+  const bool is_elf64 =
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64;
+  if (!is_elf64 || header.e_phentsize != sizeof(Elf64_Phdr)) return {};
+  file.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    const bool complete = file.read(reinterpret_cast<char*>(&segment), sizeof segment) &&
+                          segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
+    if (complete) continue;
+    return Error(ErrorCode::plugin_load_failed, "The library \"" + path.string() + "\" is cut off after " +
+                                                    std::to_string(size) + " bytes; install it again.");
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::filesystem::path& core_directory() {
@@ -113,6 +141,7 @@ const std::filesystem::path& core_directory() {
 }
 
 Result<std::shared_ptr<Library>> Library::open(const std::filesystem::path& path) {
+  BACKPLANE_CHECK(check_complete(path));
   try {
     const auto mode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local;
     boost::dll::shared_library library(path, mode);

@@ -53,7 +53,8 @@ Error error_of_state(const PluginReport& report) {
 /// The whole story in one line, without the stack trace.
 std::string one_line(const Error& error) {
   std::string text = error.message();
-  for (const Error& cause : error.causes()) text += " " + one_line(cause);
+  const char* separator = error.causes().size() == 1 ? ": " : " ";
+  for (const Error& cause : error.causes()) text += separator + one_line(cause);
   return text;
 }
 
@@ -228,17 +229,20 @@ std::vector<std::string> PluginRegistry::names_by_priority() const {
 }
 
 PluginRegistry::Candidate* PluginRegistry::find(std::string_view name) {
-  // Of several with one name the one in use, if any, else the first: its reason is the one to report.
+  // Of several with one name the one in use, if any, else the first that failed, else the first: its reason
+  // is the one to report.
   Candidate* first = nullptr;
+  Candidate* failed = nullptr;
   for (const auto& candidate : candidates_) {
     if (candidate->report.name != name) continue;
     const PluginState state = candidate->report.state;
-    const bool in_use = state == PluginState::available || state == PluginState::loaded ||
-                        state == PluginState::no_device || state == PluginState::failed;
-    if (in_use || candidate->failure) return candidate.get();
+    const bool in_use =
+        candidate->plugin != nullptr || candidate->changing || state == PluginState::available;
+    if (in_use) return candidate.get();
+    if (failed == nullptr && candidate->failure) failed = candidate.get();
     if (first == nullptr) first = candidate.get();
   }
-  return first;
+  return failed != nullptr ? failed : first;
 }
 
 Result<std::shared_ptr<LoadedPlugin>> PluginRegistry::load(std::string_view name) {
@@ -276,11 +280,24 @@ Result<std::shared_ptr<LoadedPlugin>> PluginRegistry::load(std::string_view name
         opened.error().code() == ErrorCode::plugin_refused ? PluginState::refused : PluginState::failed;
     candidate->report.reason = one_line(opened.error());
   }
+  const bool another = !opened && revive_shadowed(name);
   const PluginReport report = candidate->report;
   lock.unlock();
   changed_.notify_all();
   log_outcome(report);
+  if (another) return load(name);
   return opened;
+}
+
+bool PluginRegistry::revive_shadowed(std::string_view name) {
+  for (const auto& candidate : candidates_) {
+    PluginReport& report = candidate->report;
+    if (report.name != name || report.state != PluginState::shadowed) continue;
+    report.state = PluginState::available;
+    report.reason.clear();
+    return true;
+  }
+  return false;
 }
 
 Result<std::shared_ptr<LoadedPlugin>> PluginRegistry::open(const Candidate& candidate) const {
@@ -351,8 +368,9 @@ Result<void> PluginRegistry::unload(std::string_view name) {
   }
   // Every reference is handed out under this lock, so that a count of one is final.
   if (candidate->changing || candidate->plugin.use_count() > 1) {
-    return Error(ErrorCode::busy, "Plugin \"" + std::string(name) +
-                                      "\" is still in use; release every client of its devices first.");
+    return Error(ErrorCode::busy,
+                 "Plugin \"" + std::string(name) +
+                     "\" is still in use; release the clients, buffers and reads of its devices first.");
   }
   std::shared_ptr<LoadedPlugin> going = std::move(candidate->plugin);
   candidate->changing = std::this_thread::get_id();

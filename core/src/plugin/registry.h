@@ -76,6 +76,10 @@ class PluginRegistry {
   void judge_manifest(Candidate& candidate, const std::filesystem::path& path) const;
   void judge_library(Candidate& candidate, const std::filesystem::path& path) const;
   void settle_name(Candidate& candidate) const;
+
+  /// Lets the next candidate of a name have its turn after one before it failed. Whether there was one. Under
+  /// the lock.
+  bool revive_shadowed(std::string_view name);
   void log_outcome(const PluginReport& report) const;
 
   [[nodiscard]] Candidate* find(std::string_view name);

@@ -367,6 +367,19 @@ TEST_F(RegistryTest, ARefusedPluginShadowsNothing) {
   EXPECT_TRUE(registry_->load("good").has_value());
 }
 
+TEST_F(RegistryTest, APluginThatFailsToLoadLeavesItsNameToTheNext) {
+  add("good");
+  std::filesystem::resize_file(plugins_ / "libbackplane_good.so", 40'000);
+  test::install_plugin("good", directory_.path() / "second");
+  options_.search.code.push_back(directory_.path() / "second");
+  open();
+  EXPECT_TRUE(registry_->load("good").has_value());
+  const RuntimeReport report = registry_->report();
+  EXPECT_EQ(report.plugins[0].state, PluginState::failed);
+  EXPECT_THAT(report.plugins[0].reason, HasSubstr("cut off after 40000 bytes"));
+  EXPECT_EQ(report.plugins[1].state, PluginState::loaded);
+}
+
 TEST_F(RegistryTest, SelectAndDisableTakeGlobsAndDisableWins) {
   add("good");
   add("also_good");
