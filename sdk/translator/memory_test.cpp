@@ -150,7 +150,8 @@ void main() {
   expect_close(
       c,
       [](std::size_t at) {
-        const auto i = static_cast<double>(at / 8);
+        const std::size_t row = at / 8;
+        const auto i = static_cast<double>(row);
         const double expected[] = {
             0, std::sqrt(i * i + 5), std::sqrt((i - 3) * (i - 3) + (1 - i) * (1 - i) + 1), 1, 0, 1, 1, 1};
         return expected[at % 8];

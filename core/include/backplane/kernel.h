@@ -51,11 +51,11 @@ class BACKPLANE_API Kernel {
   /// kernel in every error. Buffers are `binding = i` of set 0, scalars a push_constant block. Errors:
   /// `compilation` with lines of the text; `compilation_unsupported` for images, samplers and what else no
   /// backend takes.
-  static Result<Kernel> from_glsl(std::string label, std::string_view source,
+  static Result<Kernel> from_glsl(const std::string& label, std::string_view source,
                                   ExecutionMode mode = ExecutionMode::checked);
 
   /// From a compute SPIR-V module for Vulkan 1.2 or older, in native word order. Errors as for `from_glsl`.
-  static Result<Kernel> from_spirv(std::string label, std::span<const std::uint32_t> words,
+  static Result<Kernel> from_spirv(const std::string& label, std::span<const std::uint32_t> words,
                                    std::string entry_point = "main",
                                    ExecutionMode mode = ExecutionMode::checked);
 

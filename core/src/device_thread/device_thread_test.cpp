@@ -74,7 +74,7 @@ TEST(DeviceThread, ACallReturnsWhatItsTaskReturns) {
   EXPECT_EQ(thread->call([] { return 7; }).value(), 7);
   EXPECT_TRUE(thread->call([] {}));
   EXPECT_EQ(*thread->call([] { return std::make_unique<int>(8); }).value(), 8);
-  const std::string text(100, 'x');
+  std::string text(100, 'x');
   EXPECT_EQ(thread->call([&] { return text; }).value(), text);
   const auto large = thread->call([] { return std::array<int, 100>{1, 2, 3}; }).value();
   EXPECT_EQ(large[2], 3);

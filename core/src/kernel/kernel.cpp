@@ -90,12 +90,12 @@ bool same_interface(const KernelDefinition& a, const KernelDefinition& b) {
 
 }  // namespace
 
-Result<Kernel> Kernel::from_glsl(std::string label, std::string_view source, ExecutionMode mode) {
+Result<Kernel> Kernel::from_glsl(const std::string& label, std::string_view source, ExecutionMode mode) {
   BACKPLANE_TRY(const std::vector<std::uint32_t> words, compile_glsl(label, source));
-  return from_spirv(std::move(label), words, "main", mode);
+  return from_spirv(label, words, "main", mode);
 }
 
-Result<Kernel> Kernel::from_spirv(std::string label, std::span<const std::uint32_t> words,
+Result<Kernel> Kernel::from_spirv(const std::string& label, std::span<const std::uint32_t> words,
                                   std::string entry_point, ExecutionMode mode) {
   BACKPLANE_CHECK(validate_spirv(label, words));
   BACKPLANE_TRY(KernelDefinition definition, define_spirv(label, words, {}, std::move(entry_point), mode));

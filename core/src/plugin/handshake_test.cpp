@@ -24,7 +24,7 @@ PluginManifest good() {
           .magic = PluginManifest::kMagic,
           .interface_major = kInterfaceVersion.major,
           .interface_revision = kInterfaceVersion.revision,
-          .toolchain = kToolchain.data(),
+          .toolchain = kToolchain.data(),  // NOLINT(bugprone-suspicious-stringview-data-usage): a literal
           .name = "mine",
           .version = "1.0",
           .create = create,

@@ -44,7 +44,7 @@ class [[nodiscard]] Result {
   /// The value. Throws `Exception` if there is none.
   T& value() & { return require(), *value_; }
   const T& value() const& { return require(), *value_; }
-  T&& value() && { return require(), *std::move(value_); }
+  T value() && { return require(), *std::move(value_); }  // a value: "for (x : f().value())" would dangle
 
   /// The value, or `alternative` if there is none.
   template <class U>
