@@ -43,22 +43,42 @@ MemoryManagement::~MemoryManagement() {
   state_->store.release(state_->store.offered([](const Page&) { return true; }));
 }
 
-Result<Slice*> MemoryManagement::reserve(Allocation& allocation, std::uint64_t size, StreamId stream) {
-  if (!state_->dropped->empty()) drain_dropped();
-  StreamMemory& memory = stream_memory(stream);
-  if (++memory.reserves % kCollectPeriod == 0 && !state_->drops.empty()) state_->drops.collect();
-  if (memory.reserves >= state_->options.cleanup_period) {
-    memory.reserves = 0;
-    memory.age_idle_pages();
+inline void MemoryManagement::free(Slice& slice) noexcept {
+  if (Block* const block = slice.block; block != nullptr) {
+    Page& page = *block->page;
+    if (slice.pinned) state_->store.unguard(page);
+    if (slice.stream == page.stream) {
+      page.pool->release(*block);
+    } else {
+      state_->drops.add(*block, slice.stream);
+    }
+  } else {
+    const auto empty = state_->without_memory.find(&slice);
+    if (slice.size == 0) --empty->second->empty_slices;
+    state_->without_memory.erase(empty);
   }
-  Slice& slice = make_slice(size, stream);
-  slice.tracked = state_->failures.track();
+  state_->slices.destroy(&slice);
+}
+
+inline StreamMemory& MemoryManagement::stream_memory(StreamId stream) {
+  StreamMemory* const last = state_->last_stream;
+  return last != nullptr && last->stream() == stream ? *last : find_stream(stream);
+}
+
+Result<Slice*> MemoryManagement::reserve(Allocation& allocation, std::uint64_t size, StreamId stream) {
+  State& state = *state_;
+  if (!state.dropped->empty()) drain_dropped();
+  StreamMemory& memory = stream_memory(stream);
+  if (++memory.reserves % kCollectPeriod == 0) [[unlikely]]
+    keep_up(memory);
+  Slice& slice = *state.slices.create(
+      [&] { return Slice{.size = size, .stream = stream, .tracked = state.failures.track()}; });
   allocation.server_slot = reinterpret_cast<std::uintptr_t>(&slice);
   return place(slice, memory, false);
 }
 
 Result<Slice*> MemoryManagement::reserve_auxiliary(std::uint64_t size, StreamId stream) {
-  Slice& slice = make_slice(size, stream);
+  Slice& slice = *state_->slices.create([&] { return Slice{.size = size, .stream = stream}; });
   Result<Slice*> placed = place(slice, stream_memory(stream), true);
   if (!placed) free(slice);
   return placed;
@@ -66,36 +86,45 @@ Result<Slice*> MemoryManagement::reserve_auxiliary(std::uint64_t size, StreamId 
 
 void MemoryManagement::release_auxiliary(Slice& slice) noexcept {
   free(slice);
-  state_->drops.seal();
+  if (!state_->drops.empty()) state_->drops.seal();
 }
 
-Slice& MemoryManagement::make_slice(std::uint64_t size, StreamId stream) {
-  Slice& slice = *state_->slices.create();
-  slice.size = size;
-  slice.stream = stream;
-  return slice;
+void MemoryManagement::keep_up(StreamMemory& memory) {
+  state_->drops.collect();
+  if (memory.reserves < state_->options.cleanup_period) return;
+  memory.reserves = 0;
+  memory.age_idle_pages();
 }
 
-Result<Slice*> MemoryManagement::place(Slice& slice, StreamMemory& memory, bool auxiliary) {
+inline Result<Slice*> MemoryManagement::place(Slice& slice, StreamMemory& memory, bool auxiliary) {
+  // An empty request wraps around and is none that the pools know.
+  Block* block = nullptr;
+  if (slice.size - 1 < state_->store.largest_block()) block = memory.reserve_quickly(slice.size, auxiliary);
+  if (block == nullptr) [[unlikely]]
+    return place_slowly(slice, memory, auxiliary);
+  attach(slice, *block);
+  return &slice;
+}
+
+inline void MemoryManagement::attach(Slice& slice, Block& block) const noexcept {
+  block.slice = &slice;
+  slice.block = &block;
+  slice.place = {block.page->storage.id, state_->store.bytes_of(block.begin)};
+}
+
+Result<Slice*> MemoryManagement::place_slowly(Slice& slice, StreamMemory& memory, bool auxiliary) {
   if (slice.size == 0) {
     state_->without_memory.emplace(&slice, &memory);
     ++memory.empty_slices;
     return &slice;
   }
-  Block* block =
-      slice.size > state_->store.largest_block() ? nullptr : memory.reserve_quickly(slice.size, auxiliary);
-  if (block == nullptr) {
-    Result<Block*> reserved = reserve_slowly(memory, slice.size, auxiliary);
-    if (!reserved) {
-      state_->without_memory.emplace(&slice, &memory);
-      slice.backing = reserved.error();
-      return std::move(reserved).error();
-    }
-    block = *reserved;
+  Result<Block*> block = reserve_slowly(memory, slice.size, auxiliary);
+  if (!block) {
+    state_->without_memory.emplace(&slice, &memory);
+    slice.backing = block.error();
+    return std::move(block).error();
   }
-  block->slice = &slice;
-  slice.block = block;
-  slice.place = {block->page->storage.id, block->begin * state_->store.granule()};
+  attach(slice, **block);
   return &slice;
 }
 
@@ -151,23 +180,6 @@ void MemoryManagement::drain_dropped() {
     DroppedAllocations::destroy(allocation);
   }
   if (!state_->drops.empty()) state_->drops.seal();
-}
-
-void MemoryManagement::free(Slice& slice) noexcept {
-  if (Block* const block = slice.block; block != nullptr) {
-    Page& page = *block->page;
-    if (slice.pinned) state_->store.unguard(page);
-    if (slice.stream == page.stream) {
-      page.pool->release(*block);
-    } else {
-      state_->drops.add(*block, slice.stream);
-    }
-  } else {
-    const auto empty = state_->without_memory.find(&slice);
-    if (slice.size == 0) --empty->second->empty_slices;
-    state_->without_memory.erase(empty);
-  }
-  state_->slices.destroy(&slice);
 }
 
 void MemoryManagement::allocation_mode(MemoryAllocationMode mode, StreamId stream) {
@@ -244,8 +256,7 @@ std::uint64_t MemoryManagement::peak_reserved() const noexcept {
   return state_->store.peak_reserved();
 }
 
-StreamMemory& MemoryManagement::stream_memory(StreamId stream) {
-  if (state_->last_stream != nullptr && state_->last_stream->stream() == stream) return *state_->last_stream;
+StreamMemory& MemoryManagement::find_stream(StreamId stream) {
   std::unique_ptr<StreamMemory>& memory = state_->streams[stream];
   if (memory == nullptr) memory = std::make_unique<StreamMemory>(stream, state_->store, state_->plans);
   state_->last_stream = memory.get();

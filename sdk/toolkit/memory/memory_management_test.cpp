@@ -274,7 +274,7 @@ TEST(MemoryManagementTest, PeriodicCleanupGivesBackLongIdlePagesWithoutWaiting) 
   TestMemory memory(1024 * kMiB, {.cleanup_period = 8});
   memory.progress.at_once = true;
   memory.reserve(16 * kMiB);
-  for (int i = 0; i < 8 * 8; ++i) memory.reserve(64);
+  for (int i = 0; i < 8 * 64; ++i) memory.reserve(64);
   EXPECT_LE(memory.storage.in_use, 2 * kMiB);
   EXPECT_EQ(memory.progress.waits, 0U);
 }

@@ -19,6 +19,18 @@ enum class BlockState : std::uint8_t {
   leaked,  // nobody knows whether the device still uses it: never used again
 };
 
+/// What a pool counts, for pages of one size.
+struct PoolCounts {
+  std::uint64_t octave = 0;     // of the sizes, where they follow the requests
+  std::uint64_t page_size = 0;  // bytes of the largest
+  std::uint64_t slices = 0;
+  std::uint64_t taken = 0;   // granules
+  std::uint64_t in_use = 0;  // bytes asked for, as is the peak
+  std::uint64_t peak_in_use = 0;
+  std::uint64_t reserved = 0;  // bytes
+  std::uint64_t peak_reserved = 0;
+};
+
 /// A part of a page. Sizes and places are in granules, the storage's alignment.
 struct Block {
   Page* page = nullptr;
@@ -45,7 +57,7 @@ struct Page {
   std::uint32_t leaked = 0;       // blocks
   std::uint64_t idle_for = 0;     // cleanups
   Fence idle_since{};             // no earlier than its last use, once `idle_for` is not 0
-  std::size_t size_row = 0;       // of the pool's counts
+  PoolCounts* counts = nullptr;   // of the pool
   bool hidden = false;            // its free blocks are not offered: it is being emptied
   bool offered = false;           // idle, and for any stream to take
   Page* previous_page = nullptr;  // of the pool

@@ -1,19 +1,26 @@
 #include "page_store.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <string>
 
 #include "pool.h"
 
 namespace backplane::toolkit {
+namespace {
+
+constexpr std::uint64_t kSmallestGranule = 64;  // bytes; a finer grain would cost more to keep than it saves
+
+}  // namespace
 
 PageStore::PageStore(IStorage& storage, IDeviceProgress& progress, std::uint64_t limit)
     : storage_(storage),
       progress_(progress),
-      granule_(std::max<std::uint64_t>(storage.alignment(), 64)),
+      granule_shift_(
+          static_cast<unsigned>(std::countr_zero(std::max(storage.alignment(), kSmallestGranule)))),
       limit_(limit),
-      largest_block_(std::min(storage.largest_block(), (kGranulesEnd - 1) * granule_)) {
+      largest_block_(std::min(storage.largest_block(), bytes_of(kGranulesEnd - 1))) {
   if (limit_ != 0) largest_block_ = std::min(largest_block_, limit_);
 }
 
@@ -34,9 +41,9 @@ Page* PageStore::take_idle(const PageRequest& request) {
 }
 
 Result<Page*> PageStore::allocate(const PageRequest& request) {
-  const std::uint64_t least = request.least * granule_;
+  const std::uint64_t least = bytes_of(request.least);
   const std::uint64_t room = limit_ == 0 ? ~std::uint64_t{0} : limit_ - std::min(limit_, reserved_);
-  std::uint64_t wanted = std::min(request.wanted * granule_, storage_.largest_block());
+  std::uint64_t wanted = std::min(bytes_of(request.wanted), storage_.largest_block());
   if (wanted > room) wanted = least;
   if (wanted > room) {
     return Error(ErrorCode::out_of_memory, "A page of " + std::to_string(least) +
@@ -56,9 +63,9 @@ Result<Page*> PageStore::allocate(const PageRequest& request) {
   peak_reserved_ = std::max(peak_reserved_, reserved_);
   Page* const page = pages_.create();
   page->storage = *block;
-  page->granules = std::min(block->size, wanted) / granule_;
+  page->granules = std::min(block->size, wanted) >> granule_shift_;
   page->stream = request.stream;
-  page->first = blocks_.create(page, std::uint64_t{0}, page->granules);
+  page->first = blocks_.create([&] { return Block{.page = page, .granules = page->granules}; });
   return page;
 }
 

@@ -67,7 +67,14 @@ class PageStore {
   /// known to be done with it.
   void close(Page& page, bool done) noexcept;
 
-  [[nodiscard]] std::uint64_t granule() const noexcept { return granule_; }
+  /// Bytes that places and sizes on pages are multiples of.
+  [[nodiscard]] std::uint64_t granule() const noexcept { return std::uint64_t{1} << granule_shift_; }
+  [[nodiscard]] std::uint64_t granules_of(std::uint64_t bytes) const noexcept {
+    return (bytes + granule() - 1) >> granule_shift_;
+  }
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t granules) const noexcept {
+    return granules << granule_shift_;
+  }
   [[nodiscard]] std::uint64_t limit() const noexcept { return limit_; }
   [[nodiscard]] std::uint64_t reserved() const noexcept { return reserved_; }
   [[nodiscard]] std::uint64_t peak_reserved() const noexcept { return peak_reserved_; }
@@ -83,7 +90,7 @@ class PageStore {
 
   IStorage& storage_;
   IDeviceProgress& progress_;
-  std::uint64_t granule_;
+  unsigned granule_shift_;
   std::uint64_t limit_;
   std::uint64_t largest_block_;
   std::uint64_t reserved_ = 0;  // bytes, as are the others

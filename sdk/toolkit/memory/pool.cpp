@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace backplane::toolkit {
 namespace {
@@ -19,15 +20,14 @@ std::uint64_t round_up(std::uint64_t granules, unsigned shift) {
 
 }  // namespace
 
-Block* Pool::find(std::uint64_t granules, unsigned looks) const noexcept {
-  if (plan_.fit == Fit::split) return index_.find(granules, looks);
+Block* Pool::find_whole(std::uint64_t granules) const noexcept {
   if (plan_.fit == Fit::exact) return index_.find_exactly(granules);
-  Block* const block = index_.find(granules, looks);
+  Block* const block = index_.find(granules);
   return block == nullptr || block->granules > request(granules).most ? nullptr : block;
 }
 
 PageRequest Pool::request(std::uint64_t granules) const noexcept {
-  const std::uint64_t page = granules_of(plan_.page_size);
+  const std::uint64_t page = store_.granules_of(plan_.page_size);
   if (plan_.fit == Fit::exact) return {stream_, granules, granules, granules};
   if (plan_.fit == Fit::whole) {
     if (page != 0) return {stream_, page, page, page};
@@ -39,69 +39,99 @@ PageRequest Pool::request(std::uint64_t granules) const noexcept {
     const std::uint64_t wanted = std::max(page, granules);
     return {stream_, granules, wanted, 4 * wanted};
   }
-  const std::uint64_t usual = granules_of(current_page_size());
+  const std::uint64_t usual = store_.granules_of(current_page_size());
   return {stream_, granules, std::max(usual, round_up(granules, kRoundingShift)), ~std::uint64_t{0}};
 }
 
 std::uint64_t Pool::current_page_size() const noexcept {
   if (plan_.page_size != 0) return plan_.page_size;
-  const std::uint64_t largest = round_up(largest_, kRoundingShift) * store_.granule();
+  const std::uint64_t largest = store_.bytes_of(round_up(largest_, kRoundingShift));
   return std::max(kSmallestPage, std::min(largest, reserved_ >> kGrowthShift));
 }
 
 Block* Pool::place(Block& block, std::uint64_t granules, std::uint64_t bytes) noexcept {
   Page& page = *block.page;
-  if (!page.hidden) index_.remove(block);
   if (page.offered) store_.withdraw(page);
-  if (plan_.fit == Fit::split && block.granules > granules) {
-    Block* const rest =
-        store_.blocks().create(&page, block.begin + granules, block.granules - granules, &block, block.next);
-    if (block.next != nullptr) block.next->previous = rest;
-    block.next = rest;
-    block.granules = granules;
-    index_.insert(*rest);
+  Block* placed = &block;
+  if (block.granules > granules && plan_.fit == Fit::split) {
+    placed = split_end(block, granules);
+  } else {
+    index_.remove(block);
   }
-  block.state = BlockState::used;
-  block.asked = bytes;
-  page.taken += block.granules;
+  placed->state = BlockState::used;
+  placed->asked = bytes;
+  page.taken += placed->granules;
   if (granules > largest_) largest_ = granules;
 
-  PageSizeUsage& size = sizes_[page.size_row];
-  ++size.usage.allocation_count;
-  size.usage.bytes_in_use += bytes;
-  size.usage.bytes_padding += block.granules * store_.granule() - bytes;
-  if (size.usage.bytes_in_use > size.peak_in_use) size.peak_in_use = size.usage.bytes_in_use;
-  return &block;
+  PoolCounts& counts = *page.counts;
+  ++counts.slices;
+  counts.taken += placed->granules;
+  counts.in_use += bytes;
+  if (counts.in_use > counts.peak_in_use) counts.peak_in_use = counts.in_use;
+  return placed;
+}
+
+Block* Pool::split_end(Block& block, std::uint64_t granules) {
+  Block* const next = block.next;
+  const std::uint64_t left = block.granules - granules;
+  Block* const end = store_.blocks().create([&] {
+    return Block{.page = block.page,
+                 .begin = block.begin + left,
+                 .granules = granules,
+                 .previous = &block,
+                 .next = next};
+  });
+  if (next != nullptr) next->previous = end;
+  block.next = end;
+  index_.resize(block, left);  // what is left is at the front, where it often need not even change lists
+  return end;
 }
 
 void Pool::release(Block& block) noexcept {
   Page& page = *block.page;
-  PageSizeUsage& size = sizes_[page.size_row];
-  --size.usage.allocation_count;
-  size.usage.bytes_in_use -= block.asked;
-  size.usage.bytes_padding -= block.granules * store_.granule() - block.asked;
+  PoolCounts& counts = *page.counts;
+  --counts.slices;
+  counts.taken -= block.granules;
+  counts.in_use -= block.asked;
   page.taken -= block.granules;
 
-  Block* whole = &block;
-  whole->state = BlockState::free;
-  whole->slice = nullptr;
-  if (Block* const next = whole->next; next != nullptr && next->state == BlockState::free) {
-    if (!page.hidden) index_.remove(*next);
-    whole->granules += next->granules;
-    whole->next = next->next;
-    if (whole->next != nullptr) whole->next->previous = whole;
-    store_.blocks().destroy(next);
+  Block* const previous = block.previous;
+  Block* const next = block.next;
+  const bool joins_next = next != nullptr && next->state == BlockState::free;
+  if (previous != nullptr && previous->state == BlockState::free) {
+    std::uint64_t granules = previous->granules + block.granules;
+    if (joins_next) {
+      granules += next->granules;
+      if (!page.hidden) index_.remove(*next);
+      forget(*next);
+    }
+    forget(block);
+    set_free_size(*previous, granules);
+  } else if (joins_next) {
+    next->begin = block.begin;
+    const std::uint64_t granules = next->granules + block.granules;
+    forget(block);
+    set_free_size(*next, granules);
+  } else {
+    block.state = BlockState::free;
+    block.slice = nullptr;
+    if (!page.hidden) index_.insert(block);
   }
-  if (Block* const previous = whole->previous; previous != nullptr && previous->state == BlockState::free) {
-    if (!page.hidden) index_.remove(*previous);
-    previous->granules += whole->granules;
-    previous->next = whole->next;
-    if (previous->next != nullptr) previous->next->previous = previous;
-    store_.blocks().destroy(whole);
-    whole = previous;
+  if (page.taken == 0 && plan_.shares_pages) store_.offer(page);
+}
+
+void Pool::forget(Block& block) noexcept {
+  (block.previous == nullptr ? block.page->first : block.previous->next) = block.next;
+  if (block.next != nullptr) block.next->previous = block.previous;
+  store_.blocks().destroy(&block);
+}
+
+void Pool::set_free_size(Block& block, std::uint64_t granules) noexcept {
+  if (block.page->hidden) {
+    block.granules = granules;
+  } else {
+    index_.resize(block, granules);
   }
-  if (!page.hidden) index_.insert(*whole);
-  if (page.idle() && plan_.shares_pages) store_.offer(page);
 }
 
 void Pool::leak(Block& block) noexcept {
@@ -111,7 +141,7 @@ void Pool::leak(Block& block) noexcept {
 }
 
 Result<Block*> Pool::grow(std::uint64_t bytes) {
-  const std::uint64_t granules = granules_of(bytes);
+  const std::uint64_t granules = store_.granules_of(bytes);
   largest_ = std::max(largest_, granules);
   PageRequest page = request(granules);
   if (plan_.capacity != 0) {
@@ -121,7 +151,7 @@ Result<Block*> Pool::grow(std::uint64_t bytes) {
                    "A request of " + std::to_string(bytes) + " bytes needs another page of memory pool \"" +
                        plan_.name + "\", which has " + std::to_string(reserved_) + " bytes of at most " +
                        std::to_string(plan_.capacity) + "; free some, or raise the pool's capacity.")
-          .with_limit(reserved_ + page.least * store_.granule(), plan_.capacity);
+          .with_limit(reserved_ + store_.bytes_of(page.least), plan_.capacity);
     }
     page.wanted = page.wanted > room ? page.least : page.wanted;
     page.most = std::min(page.most, room);
@@ -134,13 +164,15 @@ Result<Block*> Pool::grow(std::uint64_t bytes) {
 void Pool::attach(Page& page) {
   const bool by_size = plan_.kind == MemoryPoolKind::adaptive;
   const std::uint64_t octave = by_size ? std::bit_width(page.granules) : 0;
-  const auto row = std::ranges::find(sizes_, octave, &PageSizeUsage::octave);
-  page.size_row = static_cast<std::size_t>(row - sizes_.begin());
-  if (row == sizes_.end()) sizes_.push_back({.octave = octave, .page_size = plan_.page_size});
-  PageSizeUsage& size = sizes_[page.size_row];
-  if (by_size) size.page_size = std::max(size.page_size, page.storage.size);
-  size.usage.bytes_reserved += page.storage.size;
-  size.peak_reserved = std::max(size.peak_reserved, size.usage.bytes_reserved);
+  auto counts = std::ranges::find(counts_, octave, &PoolCounts::octave);
+  if (counts == counts_.end()) {
+    counts_.push_back({.octave = octave, .page_size = plan_.page_size});
+    counts = std::prev(counts_.end());
+  }
+  if (by_size) counts->page_size = std::max(counts->page_size, page.storage.size);
+  counts->reserved += page.storage.size;
+  counts->peak_reserved = std::max(counts->peak_reserved, counts->reserved);
+  page.counts = &*counts;
   reserved_ += page.storage.size;
 
   page.pool = this;
@@ -154,7 +186,7 @@ void Pool::attach(Page& page) {
 void Pool::detach(Page& page) noexcept {
   if (!page.hidden) index_.remove(*page.first);
   page.hidden = false;
-  sizes_[page.size_row].usage.bytes_reserved -= page.storage.size;
+  page.counts->reserved -= page.storage.size;
   reserved_ -= page.storage.size;
   (page.previous_page == nullptr ? pages_ : page.previous_page->next_page) = page.next_page;
   if (page.next_page != nullptr) page.next_page->previous_page = page.previous_page;
@@ -177,24 +209,28 @@ void Pool::show(Page& page) noexcept {
   }
 }
 
+MemoryUsage Pool::usage_of(const PoolCounts& counts) const noexcept {
+  return {counts.slices, counts.in_use, store_.bytes_of(counts.taken) - counts.in_use, counts.reserved};
+}
+
 MemoryUsage Pool::usage() const noexcept {
-  MemoryUsage sum;
-  for (const PageSizeUsage& size : sizes_) {
-    sum.allocation_count += size.usage.allocation_count;
-    sum.bytes_in_use += size.usage.bytes_in_use;
-    sum.bytes_padding += size.usage.bytes_padding;
-    sum.bytes_reserved += size.usage.bytes_reserved;
+  PoolCounts sum;
+  for (const PoolCounts& counts : counts_) {
+    sum.slices += counts.slices;
+    sum.in_use += counts.in_use;
+    sum.taken += counts.taken;
+    sum.reserved += counts.reserved;
   }
-  return sum;
+  return usage_of(sum);
 }
 
 void Pool::report(std::vector<MemoryPoolReport>& reports) const {
-  std::vector<PageSizeUsage> by_size = sizes_;
+  std::deque<PoolCounts> by_size = counts_;
   if (by_size.empty()) by_size.push_back({.page_size = plan_.page_size});
-  std::ranges::sort(by_size, {}, &PageSizeUsage::page_size);
-  for (const PageSizeUsage& size : by_size) {
-    reports.push_back({plan_.name, plan_.kind, size.page_size, plan_.capacity, size.usage, size.peak_in_use,
-                       size.peak_reserved});
+  std::ranges::sort(by_size, {}, &PoolCounts::page_size);
+  for (const PoolCounts& counts : by_size) {
+    reports.push_back({plan_.name, plan_.kind, counts.page_size, plan_.capacity, usage_of(counts),
+                       counts.peak_in_use, counts.peak_reserved});
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,8 @@ class Pool {
 
   /// A block of what is free; null if nothing fits. `looks` is that of `SizeClassIndex::find`.
   Block* reserve(std::uint64_t bytes, unsigned looks = SizeClassIndex<Block>::kLooks) noexcept {
-    const std::uint64_t granules = granules_of(bytes);
-    Block* const block = find(granules, looks);
+    const std::uint64_t granules = store_.granules_of(bytes);
+    Block* const block = plan_.fit == Fit::split ? index_.find(granules, looks) : find_whole(granules);
     return block == nullptr ? nullptr : place(*block, granules, bytes);
   }
 
@@ -91,31 +92,23 @@ class Pool {
   void report(std::vector<MemoryPoolReport>& reports) const;
 
  private:
-  /// Counts for all pages, or, where their size follows the requests, for one octave of sizes.
-  struct PageSizeUsage {
-    std::uint64_t octave = 0;
-    std::uint64_t page_size = 0;  // bytes of the largest
-    MemoryUsage usage{};
-    std::uint64_t peak_in_use = 0;
-    std::uint64_t peak_reserved = 0;
-  };
-
-  [[nodiscard]] std::uint64_t granules_of(std::uint64_t bytes) const noexcept {
-    return (bytes + store_.granule() - 1) / store_.granule();
-  }
-  [[nodiscard]] Block* find(std::uint64_t granules, unsigned looks) const noexcept;
+  [[nodiscard]] Block* find_whole(std::uint64_t granules) const noexcept;
   [[nodiscard]] PageRequest request(std::uint64_t granules) const noexcept;
   Block* place(Block& block, std::uint64_t granules, std::uint64_t bytes) noexcept;
+  Block* split_end(Block& block, std::uint64_t granules);
+  void forget(Block& block) noexcept;
+  void set_free_size(Block& block, std::uint64_t granules) noexcept;
   void attach(Page& page);
+  [[nodiscard]] MemoryUsage usage_of(const PoolCounts& counts) const noexcept;
 
   PoolPlan plan_;
   StreamId stream_;
   PageStore& store_;
   SizeClassIndex<Block> index_;
   Page* pages_ = nullptr;
-  std::uint64_t reserved_ = 0;  // bytes
-  std::uint64_t largest_ = 0;   // granules
-  std::vector<PageSizeUsage> sizes_;
+  std::uint64_t reserved_ = 0;     // bytes
+  std::uint64_t largest_ = 0;      // granules
+  std::deque<PoolCounts> counts_;  // pages point into it
 };
 
 }  // namespace backplane::toolkit

@@ -26,7 +26,7 @@ class Relocation {
 
   [[nodiscard]] const std::vector<Move>& moves() const noexcept { return moves_; }
   [[nodiscard]] Placement destination(const Move& move) const noexcept {
-    return {move.to->page->storage.id, move.to->begin * pool_.store().granule()};
+    return {move.to->page->storage.id, pool_.store().bytes_of(move.to->begin)};
   }
 
   /// `written`: whether the device may still write to where the slices were to go.
@@ -117,7 +117,7 @@ Result<void> copy_all(const Relocation& relocation, StreamId stream, IDeviceProg
 Result<RelocationOutcome> MemoryManagement::relocate(StreamId stream, const Copy& copy) {
   RelocationOutcome outcome;
   Result<void> failure;
-  stream_memory(stream).for_each_pool([&](Pool& pool) {
+  find_stream(stream).for_each_pool([&](Pool& pool) {
     if (!failure || pool.plan().fit != Fit::split) return;
     if (pool.plan().kind == MemoryPoolKind::auxiliary) return;  // the server keeps places of its own
     Relocation relocation(pool);

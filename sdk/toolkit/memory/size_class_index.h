@@ -11,6 +11,8 @@ namespace backplane::toolkit {
 struct SizeClass {
   std::size_t octave;
   std::size_t part;
+
+  friend constexpr bool operator==(const SizeClass&, const SizeClass&) = default;
 };
 
 inline constexpr unsigned kPartBits = 5;
@@ -53,6 +55,17 @@ class SizeClassIndex {
     if (node.next_free != nullptr) return;
     parts_[own.octave] &= ~(std::uint32_t{1} << own.part);
     if (parts_[own.octave] == 0) octaves_ &= ~(std::uint64_t{1} << own.octave);
+  }
+
+  /// Changes the size of a node that is in the index. Costs nothing where its class stays the same.
+  void resize(Node& node, std::uint64_t granules) noexcept {
+    if (class_of(node.granules) == class_of(granules)) {
+      node.granules = granules;
+      return;
+    }
+    remove(node);
+    node.granules = granules;
+    insert(node);
   }
 
   /// A node of at least `granules`, of the smallest class that has one; null if there is none. Of the nodes

@@ -13,11 +13,16 @@ namespace backplane::toolkit {
 template <class T>
 class Slab {
  public:
-  template <class... Arguments>
-  T* create(Arguments&&... arguments) {
-    if (free_ == nullptr) grow();
+  /// The new object is what `make` returns.
+  template <class Make>
+  T* create(Make&& make) {
+    if (free_ == nullptr) [[unlikely]]
+      grow();
     Cell* const cell = std::exchange(free_, free_->next);
-    return ::new (cell->bytes) T{std::forward<Arguments>(arguments)...};
+    return ::new (cell->bytes) T(std::forward<Make>(make)());
+  }
+  T* create() {
+    return create([] { return T{}; });
   }
 
   void destroy(T* object) noexcept {
@@ -33,7 +38,7 @@ class Slab {
   static constexpr std::size_t kCells = 128;
 
   void grow() {
-    chunks_.push_back(std::make_unique<Cell[]>(kCells));
+    chunks_.push_back(std::make_unique_for_overwrite<Cell[]>(kCells));
     for (std::size_t i = kCells; i-- > 0;) free_ = ::new (&chunks_.back()[i]) Cell{free_};
   }
 

@@ -110,7 +110,9 @@ class MemoryManagement {
  private:
   struct State;
 
-  Slice& make_slice(std::uint64_t size, StreamId stream);
+  void keep_up(StreamMemory& memory);
+  void attach(Slice& slice, Block& block) const noexcept;
+  Result<Slice*> place_slowly(Slice& slice, StreamMemory& memory, bool auxiliary);
   Result<Slice*> place(Slice& slice, StreamMemory& memory, bool auxiliary);
   Result<Block*> reserve_slowly(StreamMemory& memory, std::uint64_t size, bool auxiliary);
   Result<void> check_size(std::uint64_t size) const;
@@ -118,6 +120,7 @@ class MemoryManagement {
   void release_idle_pages();
   void free(Slice& slice) noexcept;
   StreamMemory& stream_memory(StreamId stream);
+  StreamMemory& find_stream(StreamId stream);
 
   std::unique_ptr<State> state_;
 };

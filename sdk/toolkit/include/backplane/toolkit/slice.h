@@ -23,17 +23,17 @@ struct Placement {
 /// The memory of one allocation, and what its server knows of it. Its address does not change while the
 /// allocation lives; its placement does, between calls, unless it is pinned. One thread, the server's.
 struct Slice {
-  Placement place;
+  Placement place{};
   std::uint64_t size = 0;  ///< Bytes asked for.
 
   /// The stream that used it last. Whoever uses it on another has that one run after this, and sets it: the
   /// last user's order covers all earlier ones.
-  StreamId stream;
+  StreamId stream{};
 
-  TrackedMemory tracked;
+  TrackedMemory tracked{};
 
   /// Success, or why there is no memory.
-  Result<void> backing;
+  Result<void> backing{};
 
   Block* block = nullptr;  ///< Memory management's own.
   bool pinned = false;     ///< Neither moves nor lets go of its page; see `MemoryManagement::pin`.
