@@ -189,9 +189,12 @@ std::vector<Row> two_stream_rows() {
   std::vector<double> at_once;
   for (std::uint64_t seed = 1; seed <= kRounds; ++seed) {
     const std::vector<TraceStep> trace = toolkit::training_like_trace(seed, kUnit);
-    alone.push_back(ours(trace).percent());
-    TestBed turns;
+    TestBed one;
     Peaks peaks;
+    for (int turn = 0; turn < 4; ++turn) replay_on(one, trace, peaks, [](std::size_t) { return kStream; });
+    alone.push_back(peaks.percent());
+    TestBed turns;
+    peaks = {};
     for (const StreamId stream : {kStream, kOther, kStream, kOther})
       replay_on(turns, trace, peaks, [&](std::size_t) { return stream; });
     in_turns.push_back(peaks.percent());

@@ -30,7 +30,8 @@ Result<Page*> PageStore::take(const PageRequest& request) {
 }
 
 Page* PageStore::take_idle(const PageRequest& request) {
-  Page* const page = idle_.find(request.least);
+  Page* page = idle_.find(request.wanted);
+  if (page == nullptr || page->granules > request.most) page = idle_.find(request.least);
   if (page == nullptr || page->granules > request.most) return nullptr;
   // A page that cannot be ordered behind its last use stays where it is.
   if (page->stream != request.stream && !progress_.order(request.stream, page->stream)) return nullptr;

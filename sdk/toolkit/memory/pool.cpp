@@ -8,9 +8,10 @@ namespace backplane::toolkit {
 namespace {
 
 constexpr std::uint64_t kSmallestPage = std::uint64_t{2} << 20;  // bytes; what drivers hand out anyway
-constexpr unsigned kGrowthShift = 3;     // a page that is not needed for its size adds at most an eighth
-constexpr unsigned kRoundingShift = 7;   // a page has the size of its request to within 1 %
-constexpr unsigned kExclusiveShift = 3;  // and where it is a request's own, to within an eighth
+constexpr unsigned kGrowthShift = 3;          // a page that is not needed for its size adds at most an eighth
+constexpr std::uint64_t kLargestInPage = 16;  // of the largest requests, in a page that is not one's own
+constexpr unsigned kRoundingShift = 7;        // a page has the size of its request to within 1 %
+constexpr unsigned kExclusiveShift = 3;       // and where it is a request's own, to within an eighth
 
 /// `granules` rounded up to a multiple of the power of two that is at most a 2^shift-th of it.
 std::uint64_t round_up(std::uint64_t granules, unsigned shift) {
@@ -37,7 +38,7 @@ PageRequest Pool::request(std::uint64_t granules) const noexcept {
   }
   if (page != 0) {
     const std::uint64_t wanted = std::max(page, granules);
-    return {stream_, granules, wanted, 4 * wanted};
+    return {stream_, granules, wanted, wanted + wanted / 2};
   }
   const std::uint64_t usual = store_.granules_of(current_page_size());
   return {stream_, granules, std::max(usual, round_up(granules, kRoundingShift)), ~std::uint64_t{0}};
@@ -45,7 +46,7 @@ PageRequest Pool::request(std::uint64_t granules) const noexcept {
 
 std::uint64_t Pool::current_page_size() const noexcept {
   if (plan_.page_size != 0) return plan_.page_size;
-  const std::uint64_t largest = store_.bytes_of(round_up(largest_, kRoundingShift));
+  const std::uint64_t largest = store_.bytes_of(kLargestInPage * round_up(largest_, kRoundingShift));
   return std::max(kSmallestPage, std::min(largest, reserved_ >> kGrowthShift));
 }
 

@@ -7,7 +7,7 @@
 
 namespace backplane::toolkit {
 
-/// The class of a size, in granules: an octave, and one of its 32 equal parts.
+/// The class of a size, in granules: an octave, and one of its 64 equal parts.
 struct SizeClass {
   std::size_t octave;
   std::size_t part;
@@ -15,9 +15,9 @@ struct SizeClass {
   friend constexpr bool operator==(const SizeClass&, const SizeClass&) = default;
 };
 
-inline constexpr unsigned kPartBits = 5;
-inline constexpr std::size_t kParts = std::size_t{1} << kPartBits;  // so sizes of a class differ by 3 %
-inline constexpr std::size_t kOctaves = 40;
+inline constexpr unsigned kPartBits = 6;
+inline constexpr std::size_t kParts = std::size_t{1} << kPartBits;  // so sizes of a class differ by 1.6 %
+inline constexpr std::size_t kOctaves = 32;
 
 /// One past the largest size that has a class, in granules.
 inline constexpr std::uint64_t kGranulesEnd = std::uint64_t{1} << (kOctaves + kPartBits - 1);
@@ -41,7 +41,7 @@ class SizeClassIndex {
     if (head != nullptr) head->previous_free = &node;
     head = &node;
     octaves_ |= std::uint64_t{1} << own.octave;
-    parts_[own.octave] |= std::uint32_t{1} << own.part;
+    parts_[own.octave] |= std::uint64_t{1} << own.part;
   }
 
   void remove(Node& node) noexcept {
@@ -53,7 +53,7 @@ class SizeClassIndex {
     const SizeClass own = class_of(node.granules);
     heads_[own.octave][own.part] = node.next_free;
     if (node.next_free != nullptr) return;
-    parts_[own.octave] &= ~(std::uint32_t{1} << own.part);
+    parts_[own.octave] &= ~(std::uint64_t{1} << own.part);
     if (parts_[own.octave] == 0) octaves_ &= ~(std::uint64_t{1} << own.octave);
   }
 
@@ -72,10 +72,13 @@ class SizeClassIndex {
   /// whose class is that of the request itself only the first `looks` are considered.
   [[nodiscard]] Node* find(std::uint64_t granules, unsigned looks = kLooks) const noexcept {
     const SizeClass own = class_of(granules);
+    Node* best = nullptr;
     for (Node* node = heads_[own.octave][own.part]; node != nullptr && looks > 0; node = node->next_free) {
-      if (node->granules >= granules) return node;
+      if (node->granules == granules) return node;
+      if (node->granules > granules && (best == nullptr || node->granules < best->granules)) best = node;
       --looks;
     }
+    if (best != nullptr) return best;
     std::size_t octave = own.octave;
     std::uint64_t parts = parts_[octave] & (~std::uint64_t{1} << own.part);
     if (parts == 0) {
@@ -114,7 +117,7 @@ class SizeClassIndex {
 
  private:
   std::uint64_t octaves_ = 0;
-  std::array<std::uint32_t, kOctaves> parts_{};
+  std::array<std::uint64_t, kOctaves> parts_{};
   std::array<std::array<Node*, kParts>, kOctaves> heads_{};
 };
 
