@@ -9,6 +9,8 @@
 #include <backplane/toolkit.h>
 
 #include "null_storage.h"
+#include "page_store.h"
+#include "pool.h"
 
 // Runs one scenario as often as it is told, for somebody else to count instructions; counts heap allocations
 // itself. Usage: backplane_count SCENARIO REPEATS
@@ -60,6 +62,25 @@ void launch(std::size_t reads, int repeats) {
   }
 }
 
+/// A place found and freed while `kLive` others live, and nothing else.
+void place(int repeats) {
+  NullStorage storage;
+  toolkit::SynchronousProgress progress;
+  toolkit::PageStore store(storage, progress, 0);
+  toolkit::Pool pool({.name = "counted", .kind = MemoryPoolKind::adaptive}, kStream, store);
+  std::mt19937_64 random(1);
+  std::vector<toolkit::Block*> live;
+  const auto reserve = [&](std::uint64_t bytes) {
+    toolkit::Block* const block = pool.reserve(bytes);
+    return block != nullptr ? block : pool.grow(bytes).value();
+  };
+  for (std::size_t i = 0; i < 2 * kLive; ++i) live.push_back(reserve(256 * (1 + random() % 8192)));
+  for (std::size_t i = 0; i < live.size(); i += 2) pool.release(*live[i]);  // leaves holes
+  for (int i = 0; i < repeats; ++i) {
+    pool.release(*pool.reserve(256 + 65'536 * static_cast<std::uint64_t>(i % 32)));
+  }
+}
+
 /// A slice reserved and freed while `kLive` others live, of sizes up to 2 MiB.
 void slice(int repeats) {
   TestBed bed;
@@ -97,12 +118,14 @@ int run(std::string_view scenario, int repeats) {
     launch(kBuffers, repeats);
   } else if (scenario == "written") {
     launch(0, repeats);
+  } else if (scenario == "place") {
+    place(repeats);
   } else if (scenario == "slice") {
     slice(repeats);
   } else if (scenario == "handle") {
     handle(repeats);
   } else {
-    std::fputs("usage: backplane_count read|written|slice|handle REPEATS\n", stderr);
+    std::fputs("usage: backplane_count read|written|place|slice|handle REPEATS\n", stderr);
     return 2;
   }
   std::printf("heap %llu\n", static_cast<unsigned long long>(heap_allocations));

@@ -88,12 +88,11 @@ std::vector<Row> reserve_rows() {
       compare(row("8.1", "reserve + free, random sizes, 4,000 live", "16 live", 1.5), results[2], results[0]),
       compare(row("8.2", "the same, 400 live", "S", 1.0 / 3), results[1], results[3]),
       compare(row("8.3", "the same, 4,000 live", "S", 1.0 / 3), results[2], results[4]),
-      instruction_row(
-          {.id = "8.4", .what = "reserve + free of a slice, 4,000 live, instructions", .budget = 250},
-          "slice"),
-      instruction_row(
-          {.id = "8.5", .what = "the same by a handle, its own allocation included", .budget = 250},
-          "handle")};
+      instruction_row({.id = "8.4", .what = "placing + freeing, 4,000 live, instructions", .budget = 250},
+                      "place"),
+      instruction_row({.id = "8.5", .what = "the same with the slice's own record", .budget = 250}, "slice"),
+      instruction_row({.id = "8.6", .what = "the same through a handle, made and dropped", .budget = 250},
+                      "handle")};
 }
 
 struct Peaks {

@@ -24,7 +24,6 @@ struct PoolCounts {
   std::uint64_t octave = 0;     // of the sizes, where they follow the requests
   std::uint64_t page_size = 0;  // bytes of the largest
   std::uint64_t slices = 0;
-  std::uint64_t taken = 0;   // granules
   std::uint64_t in_use = 0;  // bytes asked for, as is the peak
   std::uint64_t peak_in_use = 0;
   std::uint64_t reserved = 0;  // bytes

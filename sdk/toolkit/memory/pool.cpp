@@ -50,29 +50,7 @@ std::uint64_t Pool::current_page_size() const noexcept {
   return std::max(kSmallestPage, std::min(largest, reserved_ >> kGrowthShift));
 }
 
-Block* Pool::place(Block& block, std::uint64_t granules, std::uint64_t bytes) noexcept {
-  Page& page = *block.page;
-  if (page.offered) store_.withdraw(page);
-  Block* placed = &block;
-  if (block.granules > granules && plan_.fit == Fit::split) {
-    placed = split_end(block, granules);
-  } else {
-    index_.remove(block);
-  }
-  placed->state = BlockState::used;
-  placed->asked = bytes;
-  page.taken += placed->granules;
-  if (granules > largest_) largest_ = granules;
-
-  PoolCounts& counts = *page.counts;
-  ++counts.slices;
-  counts.taken += placed->granules;
-  counts.in_use += bytes;
-  if (counts.in_use > counts.peak_in_use) counts.peak_in_use = counts.in_use;
-  return placed;
-}
-
-Block* Pool::split_end(Block& block, std::uint64_t granules) {
+inline Block* Pool::split_end(Block& block, std::uint64_t granules) {
   Block* const next = block.next;
   const std::uint64_t left = block.granules - granules;
   Block* const end = store_.blocks().create([&] {
@@ -88,11 +66,44 @@ Block* Pool::split_end(Block& block, std::uint64_t granules) {
   return end;
 }
 
+Block* Pool::place(Block& block, std::uint64_t granules, std::uint64_t bytes) noexcept {
+  Page& page = *block.page;
+  if (page.offered) store_.withdraw(page);
+  Block* placed = &block;
+  if (block.granules > granules && plan_.fit == Fit::split) {
+    placed = split_end(block, granules);
+  } else {
+    index_.remove(block);
+  }
+  placed->state = BlockState::used;
+  placed->asked = bytes;
+  page.taken += placed->granules;
+
+  PoolCounts& counts = *page.counts;
+  ++counts.slices;
+  counts.in_use += bytes;
+  if (counts.in_use > counts.peak_in_use) counts.peak_in_use = counts.in_use;
+  return placed;
+}
+
+inline void Pool::forget(Block& block) noexcept {
+  (block.previous == nullptr ? block.page->first : block.previous->next) = block.next;
+  if (block.next != nullptr) block.next->previous = block.previous;
+  store_.blocks().destroy(&block);
+}
+
+inline void Pool::set_free_size(Block& block, std::uint64_t granules) noexcept {
+  if (block.page->hidden) {
+    block.granules = granules;
+  } else {
+    index_.resize(block, granules);
+  }
+}
+
 void Pool::release(Block& block) noexcept {
   Page& page = *block.page;
   PoolCounts& counts = *page.counts;
   --counts.slices;
-  counts.taken -= block.granules;
   counts.in_use -= block.asked;
   page.taken -= block.granules;
 
@@ -119,20 +130,6 @@ void Pool::release(Block& block) noexcept {
     if (!page.hidden) index_.insert(block);
   }
   if (page.taken == 0 && plan_.shares_pages) store_.offer(page);
-}
-
-void Pool::forget(Block& block) noexcept {
-  (block.previous == nullptr ? block.page->first : block.previous->next) = block.next;
-  if (block.next != nullptr) block.next->previous = block.previous;
-  store_.blocks().destroy(&block);
-}
-
-void Pool::set_free_size(Block& block, std::uint64_t granules) noexcept {
-  if (block.page->hidden) {
-    block.granules = granules;
-  } else {
-    index_.resize(block, granules);
-  }
 }
 
 void Pool::leak(Block& block) noexcept {
@@ -211,28 +208,35 @@ void Pool::show(Page& page) noexcept {
 }
 
 MemoryUsage Pool::usage_of(const PoolCounts& counts) const noexcept {
-  return {counts.slices, counts.in_use, store_.bytes_of(counts.taken) - counts.in_use, counts.reserved};
+  std::uint64_t taken = 0;
+  for_each_page([&](const Page& page) {
+    if (page.counts == &counts) taken += page.taken;
+  });
+  return {counts.slices, counts.in_use, store_.bytes_of(taken) - counts.in_use, counts.reserved};
 }
 
 MemoryUsage Pool::usage() const noexcept {
-  PoolCounts sum;
+  MemoryUsage sum;
   for (const PoolCounts& counts : counts_) {
-    sum.slices += counts.slices;
-    sum.in_use += counts.in_use;
-    sum.taken += counts.taken;
-    sum.reserved += counts.reserved;
+    const MemoryUsage usage = usage_of(counts);
+    sum.allocation_count += usage.allocation_count;
+    sum.bytes_in_use += usage.bytes_in_use;
+    sum.bytes_padding += usage.bytes_padding;
+    sum.bytes_reserved += usage.bytes_reserved;
   }
-  return usage_of(sum);
+  return sum;
 }
 
 void Pool::report(std::vector<MemoryPoolReport>& reports) const {
-  std::deque<PoolCounts> by_size = counts_;
-  if (by_size.empty()) by_size.push_back({.page_size = plan_.page_size});
-  std::ranges::sort(by_size, {}, &PoolCounts::page_size);
-  for (const PoolCounts& counts : by_size) {
+  const auto add = [&](const PoolCounts& counts) {
     reports.push_back({plan_.name, plan_.kind, counts.page_size, plan_.capacity, usage_of(counts),
                        counts.peak_in_use, counts.peak_reserved});
-  }
+  };
+  if (counts_.empty()) add({.page_size = plan_.page_size});
+  const std::size_t before = reports.size();
+  std::ranges::for_each(counts_, add);
+  std::ranges::sort(reports.begin() + static_cast<std::ptrdiff_t>(before), reports.end(), {},
+                    &MemoryPoolReport::page_size);
 }
 
 }  // namespace backplane::toolkit

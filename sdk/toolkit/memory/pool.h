@@ -46,10 +46,17 @@ class Pool {
     return plan_.largest_request == 0 || bytes <= plan_.largest_request;
   }
 
-  /// A block of what is free; null if nothing fits. `looks` is that of `SizeClassIndex::find`.
-  Block* reserve(std::uint64_t bytes, unsigned looks = SizeClassIndex<Block>::kLooks) noexcept {
+  /// A block of what is free; null if nothing fits, or is not found in constant time.
+  Block* reserve(std::uint64_t bytes) noexcept {
     const std::uint64_t granules = store_.granules_of(bytes);
-    Block* const block = plan_.fit == Fit::split ? index_.find(granules, looks) : find_whole(granules);
+    Block* const block = plan_.fit == Fit::split ? index_.find(granules) : find_whole(granules);
+    return block == nullptr ? nullptr : place(*block, granules, bytes);
+  }
+
+  /// The same, but finds whatever fits.
+  Block* reserve_thoroughly(std::uint64_t bytes) noexcept {
+    const std::uint64_t granules = store_.granules_of(bytes);
+    Block* const block = plan_.fit == Fit::split ? index_.find_thoroughly(granules) : find_whole(granules);
     return block == nullptr ? nullptr : place(*block, granules, bytes);
   }
 

@@ -10,7 +10,7 @@ namespace backplane::toolkit {
 namespace {
 
 Result<Block*> reserve_in(Pool& pool, std::uint64_t size) {
-  if (Block* const block = pool.reserve(size, SizeClassIndex<Block>::kAllLooks)) return block;
+  if (Block* const block = pool.reserve_thoroughly(size)) return block;
   return pool.grow(size);
 }
 
