@@ -41,6 +41,7 @@ struct Block {
   Block* next_free = nullptr;
   Slice* slice = nullptr;
   std::uint64_t asked = 0;  // bytes, while it is not free
+  std::uint32_t size_class = 0;
   BlockState state = BlockState::free;
 };
 
@@ -53,10 +54,11 @@ struct Page {
   Block* first = nullptr;
   std::uint64_t taken = 0;  // granules of blocks that are not free
   std::uint32_t guards = 0;
-  std::uint32_t leaked = 0;       // blocks
-  std::uint64_t idle_for = 0;     // cleanups
-  Fence idle_since{};             // no earlier than its last use, once `idle_for` is not 0
-  PoolCounts* counts = nullptr;   // of the pool
+  std::uint32_t leaked = 0;      // blocks
+  std::uint64_t idle_for = 0;    // cleanups
+  Fence idle_since{};            // no earlier than its last use, once `idle_for` is not 0
+  PoolCounts* counts = nullptr;  // of the pool
+  std::uint32_t size_class = 0;
   bool hidden = false;            // its free blocks are not offered: it is being emptied
   bool offered = false;           // idle, and for any stream to take
   Page* previous_page = nullptr;  // of the pool

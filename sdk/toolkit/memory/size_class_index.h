@@ -22,28 +22,44 @@ inline constexpr std::uint64_t kGranulesEnd = std::uint64_t{1} << (kOctaves + kP
 }
 
 /// Finds, adds and removes nodes by size in constant time, whatever their number: two-level segregated fit.
-/// `Node` has `granules`, `next_free` and `previous_free`. One thread, the server's.
+/// `Node` has `granules`, `next_free`, `previous_free` and `size_class`. One thread, the server's.
 template <class Node>
 class SizeClassIndex {
  public:
   void insert(Node& node) noexcept { insert(node, class_of(node.granules)); }
-  void remove(Node& node) noexcept { remove(node, class_of(node.granules)); }
+
+  void remove(Node& node) noexcept {
+    if (node.next_free != nullptr) node.next_free->previous_free = node.previous_free;
+    if (node.previous_free != nullptr) {
+      node.previous_free->next_free = node.next_free;
+      return;
+    }
+    const std::size_t own = node.size_class;
+    heads_[own] = node.next_free;
+    if (node.next_free != nullptr) return;
+    const std::size_t octave = own >> kPartBits;
+    parts_[octave] &= ~(std::uint64_t{1} << (own % kParts));
+    if (parts_[octave] == 0) octaves_ &= ~(std::uint64_t{1} << octave);
+  }
 
   /// Changes the size of a node that is in the index. Costs little where its class stays the same.
   void resize(Node& node, std::uint64_t granules) noexcept {
-    const std::size_t before = class_of(node.granules);
     const std::size_t after = class_of(granules);
     node.granules = granules;
-    if (before == after) return;
-    remove(node, before);
+    if (node.size_class == after) return;
+    remove(node);
     insert(node, after);
   }
 
   /// A node of at least `granules`, of the smallest class that has one; null if there is none. Of the nodes
-  /// whose class is that of the request itself only the first is considered.
+  /// whose class is that of the request itself only the first two are considered.
   [[nodiscard]] Node* find(std::uint64_t granules) const noexcept {
     const std::size_t own = class_of(granules);
-    if (Node* const first = heads_[own]; first != nullptr && first->granules >= granules) return first;
+    if (Node* const first = heads_[own]; first != nullptr) {
+      if (first->granules >= granules) return first;
+      Node* const second = first->next_free;
+      if (second != nullptr && second->granules >= granules) return second;
+    }
     std::size_t octave = own >> kPartBits;
     std::uint64_t parts = parts_[octave] & (~std::uint64_t{1} << (own % kParts));
     if (parts == 0) {
@@ -84,6 +100,7 @@ class SizeClassIndex {
  private:
   void insert(Node& node, std::size_t own) noexcept {
     Node*& head = heads_[own];
+    node.size_class = static_cast<std::uint32_t>(own);
     node.previous_free = nullptr;
     node.next_free = head;
     if (head != nullptr) {
@@ -93,19 +110,6 @@ class SizeClassIndex {
       parts_[own >> kPartBits] |= std::uint64_t{1} << (own % kParts);
     }
     head = &node;
-  }
-
-  void remove(Node& node, std::size_t own) noexcept {
-    if (node.next_free != nullptr) node.next_free->previous_free = node.previous_free;
-    if (node.previous_free != nullptr) {
-      node.previous_free->next_free = node.next_free;
-      return;
-    }
-    heads_[own] = node.next_free;
-    if (node.next_free != nullptr) return;
-    const std::size_t octave = own >> kPartBits;
-    parts_[octave] &= ~(std::uint64_t{1} << (own % kParts));
-    if (parts_[octave] == 0) octaves_ &= ~(std::uint64_t{1} << octave);
   }
 
   std::uint64_t octaves_ = 0;
