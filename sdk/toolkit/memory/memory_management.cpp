@@ -139,6 +139,10 @@ Result<void> MemoryManagement::check_size(std::uint64_t size) const {
 
 Result<Block*> MemoryManagement::reserve_slowly(StreamMemory& memory, std::uint64_t size, bool auxiliary) {
   BACKPLANE_CHECK(check_size(size));
+  if (!state_->drops.empty()) {
+    state_->drops.collect();
+    if (Block* const collected = memory.reserve_quickly(size, auxiliary)) return collected;
+  }
   Result<Block*> block = memory.reserve(size, auxiliary);
   if (block || block.error().code() == ErrorCode::page_sizes_exhausted) return block;
   block = reserve_reclaiming(memory, size, auxiliary);

@@ -43,7 +43,7 @@ class IDeviceProgress {
 /// The progress of a device whose work is done when the call that asked for it returns.
 class SynchronousProgress final : public IDeviceProgress {
  public:
-  Fence mark(StreamId stream) override { return {stream, 0}; }
+  Fence mark(StreamId stream) override { return {.stream = stream, .value = 0}; }
   bool reached(const Fence& /*fence*/) override { return true; }
   Result<void> wait(const Fence& /*fence*/) override { return {}; }
   Result<void> order(StreamId /*waiter*/, StreamId /*owner*/) override { return {}; }

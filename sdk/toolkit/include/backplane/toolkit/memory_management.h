@@ -54,10 +54,10 @@ class MemoryManagement {
   ~MemoryManagement();
 
   /// Gives an allocation its memory, which `slice_of` finds from then on; on an error too, where the slice
-  /// holds the error and no memory. Takes back what was dropped first. Where there is no room, frees what can
-  /// be freed, which may wait for the device, and tries once more. Errors: `buffer_too_big` over the limit of
-  /// the device or its memory; `page_sizes_exhausted` where no pool takes requests of this size;
-  /// `pool_capacity_exceeded`; `out_of_memory`.
+  /// holds the error and no memory. Once for an allocation. Takes back what was dropped first. Where there is
+  /// no room, frees what can be freed, which may wait for the device, and tries once more. Errors:
+  /// `buffer_too_big` over the limit of the device or its memory; `page_sizes_exhausted` where no pool takes
+  /// requests of this size; `pool_capacity_exceeded`; `out_of_memory`.
   Result<Slice*> reserve(Allocation& allocation, std::uint64_t size, StreamId stream);
 
   /// Memory for the server's own needs on `stream`; it is not counted among the allocations. Errors: as
