@@ -57,8 +57,9 @@ def stage(build, root):
     for unneeded in ("include", "lib/cmake", "lib/libbackplane_toolkit.a"):
         path = root / unneeded
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    shutil.copy(build / "bin" / "backplane_bench", root / "bin")
-    subprocess.run(["strip", str(root / "bin" / "backplane_bench")], check=True)
+    for program in ("backplane_bench", "backplane_loading_probe"):
+        shutil.copy(build / "bin" / program, root / "bin")
+        subprocess.run(["strip", str(root / "bin" / program)], check=True)
     picture = pathlib.Path(__file__).parent.parent / "examples" / "data" / "hubble_deep_field.png"
     shutil.copy(picture, root / "share" / "backplane")
     for file in [*root.glob("bin/*"), *root.glob("lib/**/*.so*")]:

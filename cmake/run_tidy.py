@@ -19,14 +19,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPTIONS = ["--quiet", "--warnings-as-errors=*", "--extra-arg=-Wno-unknown-warning-option"]
 
 
-def source_files(build):
-    """The project's own source files with one command each."""
-    commands = {}
+def source_files(build, passed):
+    """The project's own source files with one command each, as clang understands it; also written to
+    passed/compile_commands.json."""
+    entries = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"]).resolve()
         if path.is_relative_to(ROOT) and not path.is_relative_to(build) and path.suffix == ".cpp":
-            commands.setdefault(path, entry["command"])
-    return commands
+            entry["command"] = entry["command"].replace(" -fno-gnu-unique", "")
+            entries.setdefault(path, entry)
+    (passed / "compile_commands.json").write_text(json.dumps(list(entries.values())))
+    return {path: entry["command"] for path, entry in entries.items()}
 
 
 def own_headers(command, directory):
@@ -39,7 +42,7 @@ def own_headers(command, directory):
             skip = False
         elif word in ("-o", "-MF", "-MT"):
             skip = True
-        elif word not in ("-c", "-MD", "-fno-gnu-unique"):
+        elif word not in ("-c", "-MD"):
             arguments.append(word)
     listing = subprocess.run([COMPILER, *arguments, "-MM"], cwd=directory, capture_output=True, text=True, check=True)
     names = listing.stdout.replace("\\\n", " ").split()[1:]
@@ -63,7 +66,7 @@ def check(path, command, build, passed):
         return failure.stderr
     if stamp.exists():
         return None
-    result = subprocess.run([TIDY, "-p", str(build), *OPTIONS, str(path)], capture_output=True, text=True)
+    result = subprocess.run([TIDY, "-p", str(passed), *OPTIONS, str(path)], capture_output=True, text=True)
     if result.returncode == 0:
         stamp.touch()
         return None
@@ -74,7 +77,7 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     passed = build / "tidy"
     passed.mkdir(exist_ok=True)
-    files = source_files(build)
+    files = source_files(build, passed)
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = {pool.submit(check, path, command, build, passed): path for path, command in files.items()}

@@ -50,7 +50,7 @@ Json device_json(const PluginReport& plugin, const DeviceDescription& device) {
           {"compute_units", is.compute_units},
           {"memory_bytes", is.memory_bytes},
           {"limits", limits_json(is.limits)},
-          {"capabilities", names_of(is.capabilities)},
+          {"capabilities", is.capabilities.names()},
           {"more", more}};
 }
 

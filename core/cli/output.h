@@ -18,8 +18,7 @@ void print_configuration(std::ostream& out, const std::vector<ConfigurationEntry
 void print_report_json(std::ostream& out, const RuntimeReport& report);
 void print_configuration_json(std::ostream& out, const std::vector<ConfigurationEntry>& entries);
 
-/// "discrete GPU", and the capability's name as it is spelled in the contract.
+/// "discrete GPU".
 [[nodiscard]] std::string_view name_of(DeviceKind kind) noexcept;
-[[nodiscard]] std::vector<std::string> names_of(CapabilitySet capabilities);
 
 }  // namespace backplane::cli

@@ -15,37 +15,10 @@
 namespace backplane::cli {
 namespace {
 
-constexpr std::array<std::pair<Capability, std::string_view>, 25> kCapabilities{{
-    {Capability::staging, "staging"},
-    {Capability::copy, "copy"},
-    {Capability::fill, "fill"},
-    {Capability::native_resource, "native_resource"},
-    {Capability::graph, "graph"},
-    {Capability::stream_ids, "stream_ids"},
-    {Capability::memory_pools, "memory_pools"},
-    {Capability::abandon_profile, "abandon_profile"},
-    {Capability::collectives, "collectives"},
-    {Capability::hardware_graph, "hardware_graph"},
-    {Capability::device_timestamps, "device_timestamps"},
-    {Capability::unified_memory, "unified_memory"},
-    {Capability::peer, "peer"},
-    {Capability::indirect, "indirect"},
-    {Capability::int8, "int8"},
-    {Capability::int16, "int16"},
-    {Capability::int64, "int64"},
-    {Capability::float16, "float16"},
-    {Capability::float64, "float64"},
-    {Capability::atomic_int64, "atomic_int64"},
-    {Capability::atomic_float_add, "atomic_float_add"},
-    {Capability::subgroup, "subgroup"},
-    {Capability::barrier, "barrier"},
-    {Capability::matrix, "matrix"},
-    {Capability::tensor_map, "tensor_map"},
-}};
-
-std::string joined(const std::vector<std::string>& texts, std::string_view separator) {
+template <class Texts>
+std::string joined(const Texts& texts, std::string_view separator) {
   std::string result;
-  for (const std::string& text : texts) {
+  for (const std::string_view text : texts) {
     if (!result.empty()) result += separator;
     result += text;
   }
@@ -111,7 +84,7 @@ void print_device(std::ostream& out, const PluginReport& plugin, const DeviceDes
        std::to_string(is.limits.subgroup_size_min) + " to " + std::to_string(is.limits.subgroup_size_max));
   line("bindings", std::to_string(is.limits.bindings));
   line("streams", std::to_string(is.limits.streams));
-  line("capabilities", joined(names_of(is.capabilities), " "));
+  line("capabilities", joined(is.capabilities.names(), " "));
   for (const DeviceProperty& more : is.more) line(printable(more.name).substr(0, 20), more.value);
 }
 
@@ -131,14 +104,6 @@ std::string_view name_of(DeviceKind kind) noexcept {
       break;
   }
   return "other";
-}
-
-std::vector<std::string> names_of(CapabilitySet capabilities) {
-  std::vector<std::string> names;
-  for (const auto& [capability, name] : kCapabilities) {
-    if (capabilities.has(capability)) names.emplace_back(name);
-  }
-  return names;
 }
 
 void print_info(std::ostream& out, const RuntimeReport& report) {

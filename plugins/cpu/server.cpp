@@ -45,7 +45,9 @@ Server::Server(IHost& host)
     : host_(host),
       logger_(host.logger("server")),
       utilities_(describe()),
-      storage_(utilities_->properties.limits.allocation_bytes) {}
+      storage_({.allocation_bytes = utilities_->properties.limits.allocation_bytes,
+                .total_bytes = static_cast<std::uint64_t>(
+                    std::max<std::int64_t>(host.config_integer("memory.limit").value_or(0), 0))}) {}
 
 Server::~Server() {
   collect_dropped();

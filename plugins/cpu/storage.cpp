@@ -10,13 +10,23 @@ namespace {
 constexpr std::align_val_t kAlignment{Bytes::kAlignment};
 
 Result<std::unique_ptr<std::byte, void (*)(std::byte*)>> reserve(const Allocation& allocation,
-                                                                 std::uint64_t limit_bytes) {
+                                                                 const StorageLimits& limits,
+                                                                 std::uint64_t in_use) {
   const std::string what =
       "Buffer \"" + allocation.label() + "\" of " + std::to_string(allocation.size()) + " bytes";
-  if (allocation.size() > limit_bytes) {
+  if (allocation.size() > limits.allocation_bytes) {
     return Error(ErrorCode::buffer_too_big, what + " exceeds the device's limit of " +
-                                                std::to_string(limit_bytes) + " bytes for one allocation.")
-        .with_limit(allocation.size(), limit_bytes);
+                                                std::to_string(limits.allocation_bytes) +
+                                                " bytes for one allocation.")
+        .with_limit(allocation.size(), limits.allocation_bytes);
+  }
+  if (limits.total_bytes != 0 &&
+      allocation.size() > limits.total_bytes - std::min(in_use, limits.total_bytes)) {
+    return Error(ErrorCode::out_of_memory, what + " does not fit beside the " + std::to_string(in_use) +
+                                               " bytes in use within memory.limit, " +
+                                               std::to_string(limits.total_bytes) +
+                                               " bytes; free some and retry.")
+        .with_limit(in_use + allocation.size(), limits.total_bytes);
   }
   auto* data = static_cast<std::byte*>(::operator new(allocation.size(), kAlignment, std::nothrow));
   if (data == nullptr) {
@@ -34,7 +44,7 @@ Result<void> Storage::allocate(Allocation& allocation, toolkit::TrackedMemory tr
   block.tracked = std::move(tracked);
   allocation.server_slot = reinterpret_cast<std::uintptr_t>(&block);
 
-  auto data = reserve(allocation, limit_bytes_);
+  auto data = reserve(allocation, limits_, usage_.bytes_in_use);
   if (!data) {
     block.failure = data.error();
     return std::move(data).error();

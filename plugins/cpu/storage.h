@@ -17,11 +17,16 @@ struct Block {
   std::optional<Error> failure;  ///< Why there is no memory.
 };
 
+/// What the storage may hand out, in bytes.
+struct StorageLimits {
+  std::uint64_t allocation_bytes;  ///< By one allocation.
+  std::uint64_t total_bytes;       ///< By all together; 0 for as much as there is.
+};
+
 /// The memory of the cpu device: one aligned block of host memory an allocation. One thread, the server's.
 class Storage {
  public:
-  /// `limit_bytes` is the most one allocation may have.
-  explicit Storage(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  explicit Storage(StorageLimits limits) : limits_(limits) {}
 
   /// Gives an allocation its block. Errors: `buffer_too_big`, `out_of_memory`; also recorded in the block.
   Result<void> allocate(Allocation& allocation, toolkit::TrackedMemory tracked);
@@ -36,7 +41,7 @@ class Storage {
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
 
  private:
-  std::uint64_t limit_bytes_;
+  StorageLimits limits_;
   std::unordered_map<const Allocation*, Block> blocks_;  // `Allocation::server_slot` points into it
   MemoryUsage usage_;
   std::uint64_t peak_bytes_ = 0;

@@ -57,7 +57,7 @@ std::size_t slot_of(Method method) {
 TEST(Layout, MethodsOfIServerKeepTheirSlots) {
   // Two slots are the destructor's.
   EXPECT_EQ(slot_of(&IServer::initialize_memory), 2U);
-  EXPECT_EQ(slot_of(&IServer::launch), 9U);
+  EXPECT_EQ(slot_of(&IServer::launch), 10U);
   EXPECT_EQ(slot_of(&IServer::allocation_mode), 17U);
   EXPECT_EQ(slot_of(&IServer::staging), 18U);
   EXPECT_EQ(slot_of(&IServer::abandon_profile), 29U);
@@ -200,7 +200,7 @@ TEST(BytesValue, ReleasesItselfOnceWithItsOwnFunction) {
           *static_cast<int*>(context) += static_cast<int>(size);
         },
         &released);
-    Bytes moved = std::move(bytes);
+    const Bytes moved = std::move(bytes);
     EXPECT_EQ(moved.kind(), BytesKind::pinned);
     EXPECT_TRUE(bytes.empty());  // NOLINT(*-use-after-move): that is the point
   }
@@ -271,11 +271,16 @@ TEST(ManagedMemoryValue, AnAllocationOutlivesItsServersList) {
 }
 
 TEST(CapabilitySetValue, HoldsAndSubtracts) {
-  constexpr CapabilitySet needed{Capability::int64, Capability::float64};
-  constexpr CapabilitySet offered{Capability::int64};
+  const CapabilitySet needed{Capability::int64, Capability::float64};
+  const CapabilitySet offered{Capability::int64};
   EXPECT_TRUE(needed.has(Capability::float64));
   EXPECT_EQ(needed.without(offered), CapabilitySet{Capability::float64});
   EXPECT_TRUE(offered.without(needed).empty());
+}
+
+TEST(CapabilitySetValue, NamesItsMembersAndToleratesUnknownOnes) {
+  EXPECT_THAT((CapabilitySet{Capability::int64, Capability::copy}.names()), ElementsAre("copy", "int64"));
+  EXPECT_THAT(CapabilitySet{static_cast<Capability>(63)}.names(), ElementsAre("unknown"));
 }
 
 TEST(Toolchain, NamesSystemMachineAbiAndLibrary) {

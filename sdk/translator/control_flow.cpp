@@ -121,6 +121,7 @@ void FunctionTranslator::call(const Instruction& instruction) {
   }
   std::vector<llvm::Value*> arguments;
   const std::size_t inherited = callee->arg_size() - called.parameters.size();
+  arguments.reserve(callee->arg_size());
   for (unsigned index = 0; index < inherited; ++index) {
     arguments.push_back(output_->getArg(index));
   }

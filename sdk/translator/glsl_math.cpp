@@ -67,6 +67,7 @@ llvm::Value* FunctionTranslator::extended_math(const Instruction& instruction, s
     fail_malformed(instruction, "its result is not floating point");
   }
   std::vector<llvm::Value*> arguments;
+  arguments.reserve(found->second.arguments);
   for (unsigned index = 0; index < found->second.arguments; ++index) {
     arguments.push_back(operand_of(instruction, 2 + index, type(instruction).value));
   }

@@ -105,7 +105,8 @@ llvm::Value* FunctionTranslator::extended_bits(const Instruction& instruction, s
   }
   llvm::Value* x = operand(instruction, 2);
   llvm::Type* of = x->getType();
-  if (!of->isIntOrIntVectorTy() || of->isVectorTy() != type(instruction).value->isVectorTy()) {
+  if (!of->isIntOrIntVectorTy() || !type(instruction).value->isIntOrIntVectorTy() ||
+      of->isVectorTy() != type(instruction).value->isVectorTy()) {
     fail_malformed(instruction, "its operand is not an integer, or does not fit its result");
   }
   llvm::Value* none = llvm::Constant::getAllOnesValue(of);

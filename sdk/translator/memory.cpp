@@ -186,6 +186,9 @@ void FunctionTranslator::array_length(const Instruction& instruction) {
       block.type->members[member].type->kind != TypeKind::runtime_array) {
     fail_malformed(instruction, "the member is not an array without a length");
   }
+  if (!type(instruction).value->isIntegerTy()) {
+    fail_malformed(instruction, "its result is not an integer");
+  }
   const Member& array = block.type->members[member];
   auto* address = llvm::cast<llvm::Argument>(values_.at(block.root->definition->result));
   llvm::Value* bytes = output_->getArg(address->getArgNo() + 1);

@@ -61,7 +61,7 @@ void* library() {
 
 /// The tables that LLVM is given hold views of these names, so they live as long as the process.
 const std::vector<Variant>& variants() {
-  static const std::vector<Variant> kVariants = [] {
+  static const std::vector<Variant> variants = [] {
     std::vector<Variant> made;
     for (const Function& function : kFunctions) {
       for (const Isa& isa : kIsas) {
@@ -82,7 +82,7 @@ const std::vector<Variant>& variants() {
     }
     return made;
   }();
-  return kVariants;
+  return variants;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <backplane/buffer.h>
 #include <backplane/client.h>
+#include <backplane/file_bytes.h>
 #include <backplane/kernel.h>
 #include <backplane/log.h>
 #include <backplane/runtime.h>

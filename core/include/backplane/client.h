@@ -142,9 +142,9 @@ class BACKPLANE_API Client {
     return check(std::span(buffers.begin(), buffers.size()));
   }
 
-  /// Measures what `work` has this thread's stream do, on the device's clock where it has one. Blocks until it is done. An
-  /// exception that leaves `work` closes the measurement and goes on. Errors: `profile_launch` where work inside
-  /// failed; `profile_server`.
+  /// Measures what `work` has this thread's stream do, on the device's clock where it has one. Blocks until
+  /// it is done. An exception that leaves `work` closes the measurement and goes on. Errors: `profile_launch`
+  /// where work inside failed; `profile_server`.
   template <class Work>
   [[nodiscard]] Result<ProfileTicks> profile(Work&& work) const {
     BACKPLANE_TRY(const ProfilingToken token, start_profile());

@@ -137,8 +137,8 @@ class BACKPLANE_API Runtime {
   /// must. Errors: `not_found`, listing what could have been named; `validation` for a malformed selector.
   [[nodiscard]] Result<RuntimeDevice> device(std::string_view selector = {}) const;
 
-  /// A client of the device that a selector names, as for `device`. Opens the device, or shares it with the clients it has.
-  /// Blocks for as long as the driver takes. Errors: those of `device`, and the plugin's own.
+  /// A client of the device that a selector names, as for `device`. Opens the device, or shares it with the
+  /// clients it has. Blocks for as long as the driver takes. Errors: those of `device`, and the plugin's own.
   [[nodiscard]] Result<Client> client(std::string_view selector = {}) const;
 
   /// Destroys a plugin and, where its manifest allows it, closes its library. Errors: `busy` while a client

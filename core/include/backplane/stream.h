@@ -23,6 +23,7 @@ class BACKPLANE_API Stream {
 
    private:
     StreamId before_;
+    bool nested_;
   };
 
   /// A new stream. `label` names it in traces.
@@ -34,8 +35,11 @@ class BACKPLANE_API Stream {
   [[nodiscard]] StreamId id() const noexcept { return id_; }
   [[nodiscard]] const std::string& label() const noexcept { return label_; }
 
-  /// The stream that the calling thread's work goes to now.
+  /// The stream that the calling thread's work goes to now, where `streaming.policy` is "per-thread".
   static StreamId current() noexcept;
+
+  /// Whether that is the stream of a `Scope`.
+  static bool in_scope() noexcept;
 
  private:
   StreamId id_;

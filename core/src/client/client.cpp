@@ -64,7 +64,7 @@ void claim(DeviceContext& context, std::span<const BufferBinding> buffers, Error
   for (const BufferBinding& buffer : buffers) {
     if (buffer.allocation->belongs_to(*context.utilities().dropped)) ranges.emplace_back(buffer);
   }
-  context.submit(Claim{std::move(ranges), std::move(error), Stream::current()});
+  context.submit(Claim{std::move(ranges), std::move(error), context.stream()});
 }
 
 struct Allocate {
@@ -99,7 +99,7 @@ bool submit_launch(DeviceContext& context, const CompiledKernel& kernel, const W
                    std::span<const BufferBinding> buffers, std::span<const std::byte> scalars) {
   if (buffers.size() > kBuffers || scalars.size() > kScalarBytes) return false;
   context.submit_retained(
-      LaunchTask<kBuffers, kScalarBytes>(kernel, count, buffers, scalars, Stream::current()));
+      LaunchTask<kBuffers, kScalarBytes>(kernel, count, buffers, scalars, context.stream()));
   return true;
 }
 
@@ -123,7 +123,7 @@ const DeviceProperties& Client::properties() const noexcept {
 
 BufferHandle Client::allocate(std::uint64_t size_bytes, std::string label) const {
   ManagedMemory memory = ManagedMemory::create(size_bytes, std::move(label), context_->utilities().dropped);
-  context_->submit(Allocate{memory, Stream::current()});
+  context_->submit(Allocate{memory, context_->stream()});
   return {std::move(memory), 0, size_bytes};
 }
 
@@ -142,7 +142,7 @@ void Client::write(const BufferHandle& buffer, Bytes data) const {
   }
   if (!valid) return claim(*context_, std::array{destination}, std::move(valid).error());
   destination.size = data.size();
-  context_->submit(Write{BoundRange(destination), std::move(data), Stream::current()});
+  context_->submit(Write{BoundRange(destination), std::move(data), context_->stream()});
 }
 
 Result<std::vector<Bytes>> Client::read_many(std::span<const BufferReference> buffers) const {
@@ -150,7 +150,7 @@ Result<std::vector<Bytes>> Client::read_many(std::span<const BufferReference> bu
   BACKPLANE_CHECK(check_owner(*context_, bindings.span()));
   std::vector<CopyDescriptor> sources;
   std::ranges::transform(bindings.span(), std::back_inserter(sources), whole);
-  BACKPLANE_TRY(auto reading, context_->call([&, stream = Stream::current()](IServer& server) {
+  BACKPLANE_TRY(auto reading, context_->call([&, stream = context_->stream()](IServer& server) {
     return server.read(sources, stream);
   }));
   Result<std::vector<Bytes>> blocks = reading.wait();
@@ -168,7 +168,7 @@ Deferred<Result<Bytes>> Client::read_async(const BufferHandle& buffer) const {
     return Deferred<Result<Bytes>>::completed(std::move(owned).error());
   }
   return ask_later<Result<Bytes>, Result<std::vector<Bytes>>>(
-      context_, [source = BoundRange(buffer.binding()), stream = Stream::current()](IServer& server) {
+      context_, [source = BoundRange(buffer.binding()), stream = context_->stream()](IServer& server) {
         return server.read(std::array{whole(source.binding())}, stream);
       });
 }
@@ -198,13 +198,13 @@ void Client::launch(const Kernel& kernel, const Workgroups& count, std::span<con
 }
 
 Result<void> Client::flush() const {
-  return context_->call([stream = Stream::current()](IServer& server) { return server.flush(stream); });
+  return context_->call([stream = context_->stream()](IServer& server) { return server.flush(stream); });
 }
 
 Result<void> Client::sync(std::span<const BufferReference> buffers) const {
   const Bindings bindings(buffers);
   BACKPLANE_CHECK(check_owner(*context_, bindings.span()));
-  BACKPLANE_TRY(auto draining, context_->call([&, stream = Stream::current()](IServer& server) {
+  BACKPLANE_TRY(auto draining, context_->call([&, stream = context_->stream()](IServer& server) {
     return server.sync(bindings.span(), stream);
   }));
   const Result<void> drained = draining.wait();
@@ -214,24 +214,24 @@ Result<void> Client::sync(std::span<const BufferReference> buffers) const {
 
 Deferred<Result<void>> Client::sync_async() const {
   return ask_later<Result<void>>(
-      context_, [stream = Stream::current()](IServer& server) { return server.sync({}, stream); });
+      context_, [stream = context_->stream()](IServer& server) { return server.sync({}, stream); });
 }
 
 Result<void> Client::check(std::span<const BufferReference> buffers) const {
   const Bindings bindings(buffers);
   BACKPLANE_CHECK(check_owner(*context_, bindings.span()));
   return context_->call(
-      [&, stream = Stream::current()](IServer& server) { return server.check(bindings.span(), stream); });
+      [&, stream = context_->stream()](IServer& server) { return server.check(bindings.span(), stream); });
 }
 
 Result<ProfilingToken> Client::start_profile() const {
   return context_->call(
-      [stream = Stream::current()](IServer& server) { return server.start_profile(stream); });
+      [stream = context_->stream()](IServer& server) { return server.start_profile(stream); });
 }
 
 Result<ProfileTicks> Client::end_profile(ProfilingToken token) const {
   BACKPLANE_TRY(ProfileDuration duration,
-                context_->call([token, stream = Stream::current()](IServer& server) {
+                context_->call([token, stream = context_->stream()](IServer& server) {
                   return server.end_profile(stream, token);
                 }));
   const Result<ProfileTicks> ticks = duration.ticks.wait();
@@ -241,11 +241,11 @@ Result<ProfileTicks> Client::end_profile(ProfilingToken token) const {
 
 void Client::abandon_profile(ProfilingToken token) const {
   context_->submit(
-      [token, stream = Stream::current()](IServer& server) { server.abandon_profile(stream, token); });
+      [token, stream = context_->stream()](IServer& server) { server.abandon_profile(stream, token); });
 }
 
 Result<MemoryUsage> Client::memory_usage() const {
-  return context_->call([calling = Stream::current()](IServer& server) {
+  return context_->call([calling = context_->stream()](IServer& server) {
     MemoryUsage total;
     for (const StreamId stream : server.stream_ids(calling)) {
       const MemoryUsage usage = server.memory_usage(stream);
@@ -259,7 +259,7 @@ Result<MemoryUsage> Client::memory_usage() const {
 }
 
 Result<void> Client::memory_cleanup() const {
-  return context_->call([calling = Stream::current()](IServer& server) {
+  return context_->call([calling = context_->stream()](IServer& server) {
     for (const StreamId stream : server.stream_ids(calling)) server.memory_cleanup(stream);
   });
 }

@@ -85,14 +85,15 @@ class PassCompiler final : public ICompiler {
 
 class ClientTest : public ::testing::Test {
  protected:
-  Client open(std::shared_ptr<const void> library = nullptr) {
+  Client open(std::shared_ptr<const void> library = nullptr, StreamPolicy policy = StreamPolicy::per_thread) {
     return Client(DeviceContext::open({.name = "test:0",
                                        .compiler = &compiler,
                                        .open_server = [this]() -> Result<std::unique_ptr<IServer>> {
                                          observed.created_on = std::this_thread::get_id();
                                          return std::make_unique<WatchedServer>(observed);
                                        },
-                                       .library = std::move(library)})
+                                       .library = std::move(library),
+                                       .stream_policy = policy})
                       .value());
   }
 
@@ -170,6 +171,23 @@ TEST_F(ClientTest, WorkGoesToTheStreamOfItsScope) {
   ASSERT_TRUE(client.sync());
   EXPECT_NE(of_thread, own);
   EXPECT_THAT(observed.streams, ElementsAre(own, upload.id(), own, of_thread));
+}
+
+TEST_F(ClientTest, ThePolicyDecidesWhatGetsAStreamOfItsOwn) {
+  const Stream other;
+  for (const auto& [policy, expected] :
+       {std::pair{StreamPolicy::per_task, other.id()}, std::pair{StreamPolicy::single, StreamId{0}}}) {
+    observed.streams.clear();
+    const Client client = open(nullptr, policy);
+    const BufferHandle buffer = client.allocate(4);
+    client.launch(kernel(), 1, {buffer, buffer});
+    {
+      const Stream::Scope on = other.use();
+      client.launch(kernel(), 1, {buffer, buffer});
+    }
+    ASSERT_TRUE(client.sync());
+    EXPECT_THAT(observed.streams, ElementsAre(StreamId{0}, expected));
+  }
 }
 
 TEST_F(ClientTest, ABufferOfAnotherDeviceIsRefused) {

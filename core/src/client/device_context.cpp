@@ -1,8 +1,16 @@
 #include "client/device_context.h"
 
+#include <backplane/stream.h>
+
 #include "client/launch_check.h"
 
 namespace backplane {
+
+StreamPolicy stream_policy(std::string_view name) noexcept {
+  if (name == "per-task") return StreamPolicy::per_task;
+  if (name == "single") return StreamPolicy::single;
+  return StreamPolicy::per_thread;
+}
 
 Result<std::shared_ptr<DeviceContext>> DeviceContext::open(DeviceSource source) {
   std::shared_ptr<DeviceContext> context(new DeviceContext(std::move(source)));
@@ -39,6 +47,19 @@ Result<void> DeviceContext::start() {
                           library.reset();
                         }};
   return {};
+}
+
+StreamId DeviceContext::stream() const noexcept {
+  constexpr StreamId kShared{0};  // no thread and no `Stream` has it
+  switch (source_.stream_policy) {
+    case StreamPolicy::per_thread:
+      return Stream::current();
+    case StreamPolicy::per_task:
+      return Stream::in_scope() ? Stream::current() : kShared;
+    case StreamPolicy::single:
+      return kShared;
+  }
+  return kShared;
 }
 
 Result<const CompiledKernel*> DeviceContext::compiled(const std::shared_ptr<const KernelRecord>& record) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -15,12 +17,23 @@
 
 namespace backplane {
 
+/// What gets a logical stream of its own; `streaming.policy`.
+enum class StreamPolicy : std::uint8_t {
+  per_thread,  ///< Every thread, and every `Stream`.
+  per_task,    ///< Every `Stream`; what no scope of one surrounds shares one.
+  single,      ///< Nothing: all work is in one order.
+};
+
+/// The policy that a configuration value names.
+StreamPolicy stream_policy(std::string_view name) noexcept;
+
 /// A device as discovery hands it over.
 struct DeviceSource {
   std::string name;                                               ///< "cpu:0".
   ICompiler* compiler;                                            ///< Never null.
   std::function<Result<std::unique_ptr<IServer>>()> open_server;  ///< Called once, on the device's thread.
   std::shared_ptr<const void> library;                            ///< Keeps the plugin loaded; released last.
+  StreamPolicy stream_policy = StreamPolicy::per_thread;
 };
 
 /// What all clients of one device share: its thread, its server and its compiled kernels. Any thread. The
@@ -39,6 +52,9 @@ class DeviceContext {
   [[nodiscard]] const std::string& name() const noexcept { return source_.name; }
   [[nodiscard]] const ServerUtilities& utilities() const noexcept { return utilities_; }
   [[nodiscard]] const DeviceProperties& properties() const noexcept { return utilities_.properties; }
+
+  /// The stream that the calling thread's work goes to.
+  [[nodiscard]] StreamId stream() const noexcept;
 
   /// The kernel, checked against the device and compiled. Blocks while it compiles, the first time. Errors:
   /// those of `check_kernel` and `CompilePath::obtain`.

@@ -13,7 +13,8 @@ Result<std::shared_ptr<DeviceContext>> DeviceTable::open(const std::shared_ptr<L
       DeviceContext::open({.name = plugin->name() + ":" + std::to_string(device.value),
                            .compiler = compiler,
                            .open_server = [plugin, device] { return plugin->create_server(device); },
-                           .library = plugin}));
+                           .library = plugin,
+                           .stream_policy = stream_policy_}));
   slot = context;
   return context;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <string_view>
 
 #include "client/launch_task.h"
 
@@ -37,26 +37,10 @@ class Refusal {
 
 constexpr std::array kDimensions{"x", "y", "z"};
 
-std::string missing_capabilities(CapabilitySet missing) {
-  constexpr std::array<std::pair<Capability, const char*>, 12> kNames{{
-      {Capability::int8, "8-bit integers"},
-      {Capability::int16, "16-bit integers"},
-      {Capability::int64, "64-bit integers"},
-      {Capability::float16, "16-bit floats"},
-      {Capability::float64, "64-bit floats"},
-      {Capability::atomic_int64, "64-bit atomics"},
-      {Capability::atomic_float_add, "atomic float addition"},
-      {Capability::subgroup, "subgroup operations"},
-      {Capability::barrier, "workgroup barriers"},
-      {Capability::tensor_map, "tensor maps"},
-      {Capability::storage_8bit, "8-bit storage"},
-      {Capability::storage_16bit, "16-bit storage"},
-  }};
+std::string listed(CapabilitySet capabilities) {
   std::string text;
-  for (const auto& [capability, name] : kNames) {
-    if (missing.has(capability)) text += (text.empty() ? "" : ", ") + std::string(name);
-  }
-  return text.empty() ? "capability bits " + std::to_string(missing.bits()) : text;
+  for (const std::string_view name : capabilities.names()) text.append(text.empty() ? "" : ", ").append(name);
+  return text;
 }
 
 Result<void> check_buffer(const Refusal& refusal, const KernelBinding& declared, const BufferBinding& bound,
@@ -85,8 +69,7 @@ Result<void> check_kernel(const KernelDefinition& kernel, const DeviceProperties
   const DeviceLimits& limits = properties.limits;
   const CapabilitySet missing = kernel.requires_capabilities.without(properties.capabilities);
   if (!missing.empty()) {
-    return refusal(ErrorCode::compilation_unsupported,
-                   "the device does not support " + missing_capabilities(missing));
+    return refusal(ErrorCode::compilation_unsupported, "the device does not support " + listed(missing));
   }
   std::uint64_t invocations = 1;
   for (std::size_t i = 0; i < kDimensions.size(); ++i) {

@@ -75,10 +75,12 @@ class PendingState final : public IDeferredState<T> {
   }
 
   bool notify(std::function<void(T)>& callback) override {
-    auto shared = std::make_shared<PendingState>(context_, handover_);
-    return finish_on_callback_thread([shared, callback](auto deadline) {
-      if (!shared->wait_until(deadline)) return false;
-      callback(shared->take());
+    auto state = std::make_shared<PendingState>(context_, handover_);
+    return finish_on_callback_thread([state = std::move(state), callback](auto deadline) mutable {
+      if (!state->wait_until(deadline)) return false;
+      T value = state->take();
+      state.reset();  // before the callback, so that whoever it tells may close the device
+      callback(std::move(value));
       return true;
     });
   }

@@ -12,22 +12,35 @@ StreamId next_stream() noexcept {
   return {last.fetch_add(1, std::memory_order_relaxed) + 1};
 }
 
-StreamId& current_slot() noexcept {
-  thread_local StreamId current = next_stream();
+/// Where the calling thread's work goes.
+struct Current {
+  StreamId stream = next_stream();
+  bool in_scope = false;
+};
+
+Current& current_slot() noexcept {
+  thread_local Current current;
   return current;
 }
 
 }  // namespace
 
-Stream::Scope::Scope(StreamId stream) noexcept : before_(std::exchange(current_slot(), stream)) {}
+Stream::Scope::Scope(StreamId stream) noexcept
+    : before_(std::exchange(current_slot().stream, stream)),
+      nested_(std::exchange(current_slot().in_scope, true)) {}
+
 Stream::Scope::~Scope() {
-  current_slot() = before_;
+  current_slot() = {before_, nested_};
 }
 
 Stream::Stream(std::string label) : id_(next_stream()), label_(std::move(label)) {}
 
 StreamId Stream::current() noexcept {
-  return current_slot();
+  return current_slot().stream;
+}
+
+bool Stream::in_scope() noexcept {
+  return current_slot().in_scope;
 }
 
 }  // namespace backplane

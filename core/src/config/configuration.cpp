@@ -193,7 +193,7 @@ Result<void> Configuration::read_file(const std::filesystem::path& file, const P
       file.is_absolute() ? file : (process.working_directory / file).lexically_normal();
   auto opened = OpenFile::open(absolute);
   if (!opened) {
-    return Error(opened.error().code(), "The configuration file cannot be used.").caused_by(opened.error());
+    return Error(opened.error().code(), "The configuration file cannot be used").caused_by(opened.error());
   }
   BACKPLANE_TRY(const std::string text, opened->read(kLargestFile));
   BACKPLANE_TRY(const std::vector<TomlEntry> entries, parse_toml(text, absolute.string()));

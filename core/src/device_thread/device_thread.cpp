@@ -60,9 +60,10 @@ Result<std::unique_ptr<DeviceThread>> DeviceThread::start(Options options,
   auto outcome = started.get_future();
   try {
     thread->thread_ = new std::thread([runner, &make_owner, &started, exited = std::move(exited)]() mutable {
-      // Kept to the very end: the destructors of the thread's own thread-local objects may need it.
-      exited.set_value_at_thread_exit();
       runner->run(make_owner, [&started](Result<void> result) { started.set_value(std::move(result)); });
+      // Not "at thread exit", which the standard library no longer does once static objects are being
+      // destroyed; the join that follows waits for the thread's own thread-local objects.
+      exited.set_value();
     });
   } catch (const std::system_error& error) {
     return Error(ErrorCode::generic,

@@ -375,7 +375,7 @@ Error error_from_current_exception() {
   try {
     throw;
   } catch (const Exception& exception) {
-    return Error(ErrorCode::exception, exception.what()).caused_by(exception.error());
+    return Error(ErrorCode::exception, "A task threw an error").caused_by(exception.error());
   } catch (const std::exception& exception) {
     return {ErrorCode::exception, exception.what()};
   } catch (...) {

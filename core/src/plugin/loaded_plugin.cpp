@@ -23,7 +23,7 @@ namespace {
 /// An error of this module's own with the plugin named: the original may belong to the plugin, whose code
 /// releases it.
 Error own_error(const std::string& plugin, const char* what, const Error& error) {
-  return Error(error.code(), "Plugin \"" + plugin + "\" failed to " + what + ".").caused_by(Error(error));
+  return Error(error.code(), "Plugin \"" + plugin + "\" failed to " + what).caused_by(Error(error));
 }
 
 }  // namespace

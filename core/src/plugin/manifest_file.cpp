@@ -130,7 +130,7 @@ bool is_plugin_name(std::string_view name) noexcept {
 
 Result<ManifestFile> read_manifest(const OpenFile& file) {
   auto text = file.read(kLargestManifest);
-  if (!text) return refused("The manifest cannot be used.").caused_by(std::move(text).error());
+  if (!text) return refused("The manifest cannot be used").caused_by(std::move(text).error());
   return parse_manifest(*text, file.path());
 }
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -5,17 +6,15 @@
 
 #include <backplane/runtime.h>
 
-#include "runtime/runtime_state.h"
-
-// Ends without having shut anything down: plugins are loaded, a server exists, and a static object holds
-// them.
+// Ends without having shut anything down: a static object holds the runtime, a client with work behind it,
+// and memory.
 
 namespace {
 
 struct Held {
   std::optional<backplane::Runtime> runtime;
-  backplane::SelectedDevice device;
-  std::unique_ptr<backplane::IServer> server;
+  std::optional<backplane::Client> client;
+  std::optional<backplane::BufferHandle> buffer;
 };
 
 Held& held() {
@@ -32,13 +31,14 @@ int main(int argument_count, char** arguments) {
     return EXIT_FAILURE;
   }
   held().runtime = *runtime;
-  auto selected = runtime->state()->select();
-  if (!selected) {
-    std::cerr << selected.error() << '\n';
+  auto client = runtime->client();
+  if (!client) {
+    std::cerr << client.error() << '\n';
     return EXIT_FAILURE;
   }
-  held().device = *selected;
-  held().server = selected->plugin->create_server(selected->device.id).value();
+  held().client = *client;
+  held().buffer = client->allocate(4096);
+  client->write_bytes(*held().buffer, std::array<std::byte, 4096>{});
   if (argument_count > 1 && std::string_view(arguments[1]) == "quick") std::quick_exit(EXIT_SUCCESS);
   return EXIT_SUCCESS;
 }

@@ -69,6 +69,8 @@ Result<std::shared_ptr<RuntimeState>> RuntimeState::open(RuntimeOptions options)
   BACKPLANE_CHECK(services.log().configure(*state->configuration_));
   for (const std::string& notice : state->configuration_->notices()) logger->log(LogLevel::warning, notice);
   state->host_ = std::make_unique<PluginHost>(state->services_, std::string());
+  state->open_devices_ = std::make_unique<DeviceTable>(
+      stream_policy(state->configuration_->text("streaming.policy").value_or("")));
   state->plugins_ = std::make_unique<PluginRegistry>(
       registry_options(std::move(options), process, *state->configuration_), state->services_);
   return state;

@@ -47,7 +47,7 @@ class RuntimeState {
   [[nodiscard]] const Configuration& configuration() const noexcept;
   [[nodiscard]] PluginRegistry& plugins() noexcept;
 
-  [[nodiscard]] DeviceTable& open_devices() noexcept { return open_devices_; }
+  [[nodiscard]] DeviceTable& open_devices() noexcept { return *open_devices_; }
 
   /// As `Runtime::devices`.
   [[nodiscard]] std::vector<RuntimeDevice> devices();
@@ -60,7 +60,7 @@ class RuntimeState {
   std::shared_ptr<HostServices> services_;
   std::unique_ptr<PluginHost> host_;
   std::unique_ptr<PluginRegistry> plugins_;
-  DeviceTable open_devices_;
+  std::unique_ptr<DeviceTable> open_devices_;
 };
 
 }  // namespace backplane

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include <backplane/toolkit/error_graph.h>
@@ -56,12 +57,12 @@ Error ErrorGraph::report(FailureId failure, AllocationSerial allocation, const s
   const Node& node = found->second;
   std::string path;
   AllocationSerial wanted = allocation;
-  for (auto skip = node.skips.rbegin(); skip != node.skips.rend(); ++skip) {
-    if (!wrote(*skip, wanted) || skip->needed == wanted) continue;  // a skip in place brought nothing here
-    path += path.empty() ? ": kernel " + quoted(skip->kernel)
-                         : ", which kernel " + quoted(skip->kernel) + " was to write; that";
-    path += " was skipped because it needed buffer " + quoted(skip->needed_label);
-    wanted = skip->needed;
+  for (const Skip& skip : node.skips | std::views::reverse) {
+    if (!wrote(skip, wanted) || skip.needed == wanted) continue;  // a skip in place brought nothing here
+    path += path.empty() ? ": kernel " + quoted(skip.kernel)
+                         : ", which kernel " + quoted(skip.kernel) + " was to write; that";
+    path += " was skipped because it needed buffer " + quoted(skip.needed_label);
+    wanted = skip.needed;
   }
   if (path.empty()) return node.error;
   return Error(ErrorCode::skipped,

@@ -9,41 +9,25 @@
 
 #include <backplane/sdk.h>
 
+#include "pure_server.h"
+
 // The least that is a plugin: overrides the pure methods alone.
 
 namespace backplane::test {
 
-class MinimalServer : public IServer {
+/// Takes no kernel.
+class MinimalCompiler final : public ICompiler {
  public:
-  void initialize_memory(ManagedMemory /*memory*/, std::uint64_t /*size*/, StreamId /*stream*/) override {}
-  std::shared_ptr<ILogger> logger() override { return nullptr; }
-  std::shared_ptr<const ServerUtilities> utilities() override {
-    auto utilities = std::make_shared<ServerUtilities>();
-    utilities->dropped = std::make_shared<DroppedAllocations>();
-    return utilities;
+  [[nodiscard]] std::span<const KernelForm> forms() const noexcept override { return {}; }
+  std::string fingerprint() override { return {}; }
+  Result<std::vector<std::byte>> lower(const KernelDefinition& /*kernel*/) override { return refuse(); }
+  Result<Artifact> finalize(const KernelDefinition& /*kernel*/,
+                            std::span<const std::byte> /*lowered*/) override {
+    return refuse();
   }
-  Deferred<Result<std::vector<Bytes>>> read(std::span<const CopyDescriptor> /*sources*/,
-                                            StreamId /*stream*/) override {
-    return Deferred<Result<std::vector<Bytes>>>::completed(std::vector<Bytes>());
-  }
-  void write(std::span<WriteDescriptor> /*writes*/, StreamId /*stream*/) override {}
-  Deferred<Result<void>> sync(std::span<const BufferBinding> /*buffers*/, StreamId /*stream*/) override {
-    return Deferred<Result<void>>::completed({});
-  }
-  Result<void> check(std::span<const BufferBinding> /*buffers*/, StreamId /*stream*/) override { return {}; }
-  void claim(std::span<const BufferBinding> /*buffers*/, const Error& /*error*/,
-             StreamId /*stream*/) override {}
-  void launch(const KernelRef& /*kernel*/, const WorkgroupCount& /*count*/,
-              const KernelArguments& /*arguments*/, StreamId /*stream*/, LaunchMode /*mode*/) override {}
-  Result<void> flush(StreamId /*stream*/) override { return {}; }
-  MemoryUsage memory_usage(StreamId /*stream*/) override { return {}; }
-  MemoryReport memory_report(StreamId /*stream*/) override { return {}; }
-  void memory_cleanup(StreamId /*stream*/) override {}
-  Result<ProfilingToken> start_profile(StreamId /*stream*/) override { return ProfilingToken{1}; }
-  Result<ProfileDuration> end_profile(StreamId /*stream*/, ProfilingToken /*token*/) override {
-    return Error(ErrorCode::profile_unknown, "This server measures nothing.");
-  }
-  void allocation_mode(MemoryAllocationMode /*mode*/, StreamId /*stream*/) override {}
+
+ private:
+  static Error refuse() { return {ErrorCode::compilation_unsupported, "This plugin compiles nothing."}; }
 };
 
 class MinimalPlugin : public IPlugin {
@@ -56,12 +40,10 @@ class MinimalPlugin : public IPlugin {
 
   Result<std::unique_ptr<IServer>> create_server(DeviceId device) override {
     if (device.value != 0) return Error(ErrorCode::not_found, "There is no such device.");
-    return std::unique_ptr<IServer>(std::make_unique<MinimalServer>());
+    return std::make_unique<PureServer>();
   }
 
-  Result<ICompiler*> compiler(DeviceId /*device*/) override {
-    return Error(ErrorCode::not_found, "This plugin compiles nothing.");
-  }
+  Result<ICompiler*> compiler(DeviceId /*device*/) override { return &compiler_; }
 
  protected:
   static DeviceDescription describe(std::uint32_t id, std::string name) {
@@ -74,6 +56,9 @@ class MinimalPlugin : public IPlugin {
   }
 
   IHost& host_;
+
+ private:
+  MinimalCompiler compiler_;
 };
 
 }  // namespace backplane::test

@@ -47,6 +47,67 @@ enum class Capability : std::uint8_t {
   storage_16bit = 44,  ///< Likewise of 16 bits.
 };
 
+/// The capability's name as it is spelled in `Capability`; "unknown" for a value newer than this header.
+[[nodiscard]] constexpr std::string_view to_string(Capability capability) noexcept {
+  switch (capability) {
+    case Capability::staging:
+      return "staging";
+    case Capability::copy:
+      return "copy";
+    case Capability::fill:
+      return "fill";
+    case Capability::native_resource:
+      return "native_resource";
+    case Capability::graph:
+      return "graph";
+    case Capability::stream_ids:
+      return "stream_ids";
+    case Capability::memory_pools:
+      return "memory_pools";
+    case Capability::abandon_profile:
+      return "abandon_profile";
+    case Capability::collectives:
+      return "collectives";
+    case Capability::hardware_graph:
+      return "hardware_graph";
+    case Capability::device_timestamps:
+      return "device_timestamps";
+    case Capability::unified_memory:
+      return "unified_memory";
+    case Capability::peer:
+      return "peer";
+    case Capability::indirect:
+      return "indirect";
+    case Capability::int8:
+      return "int8";
+    case Capability::int16:
+      return "int16";
+    case Capability::int64:
+      return "int64";
+    case Capability::float16:
+      return "float16";
+    case Capability::float64:
+      return "float64";
+    case Capability::atomic_int64:
+      return "atomic_int64";
+    case Capability::atomic_float_add:
+      return "atomic_float_add";
+    case Capability::subgroup:
+      return "subgroup";
+    case Capability::barrier:
+      return "barrier";
+    case Capability::matrix:
+      return "matrix";
+    case Capability::tensor_map:
+      return "tensor_map";
+    case Capability::storage_8bit:
+      return "storage_8bit";
+    case Capability::storage_16bit:
+      return "storage_16bit";
+  }
+  return "unknown";
+}
+
 /// A set of capabilities.
 class CapabilitySet {
  public:
@@ -71,6 +132,16 @@ class CapabilitySet {
   }
 
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+
+  /// Names of those in the set, in the order of their values.
+  [[nodiscard]] std::vector<std::string_view> names() const {
+    std::vector<std::string_view> names;
+    for (unsigned i = 0; i < 64; ++i) {
+      const auto capability = static_cast<Capability>(i);
+      if (has(capability)) names.push_back(to_string(capability));
+    }
+    return names;
+  }
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
 
   friend constexpr bool operator==(CapabilitySet, CapabilitySet) = default;

@@ -104,8 +104,8 @@ static_assert(sizeof(Result<void>) == 16, "a status is two words: a pointer and 
 
 }  // namespace backplane
 
-#define BACKPLANE_DETAIL_JOIN_(a, b) a##b
-#define BACKPLANE_DETAIL_JOIN(a, b) BACKPLANE_DETAIL_JOIN_(a, b)
+#define BACKPLANE_DETAIL_JOIN_EXPANDED(a, b) a##b
+#define BACKPLANE_DETAIL_JOIN(a, b) BACKPLANE_DETAIL_JOIN_EXPANDED(a, b)
 
 #define BACKPLANE_DETAIL_TRY(temporary, declaration, ...) \
   auto temporary = (__VA_ARGS__);                         \
