@@ -8,11 +8,11 @@ namespace backplane::bench {
 
 /// One budget of the table: a figure against a baseline that was measured side by side with it.
 struct Row {
-  std::string id;    // "4.1": the budget and which part of it
-  std::string what;  // one line for people
-  std::string unit;  // of figure and baseline: "ns", "us", "%"
+  std::string id;      // "4.1": the budget and which part of it
+  std::string what;    // one line for people
+  std::string unit{};  // of figure and baseline: "ns", "us", "%"
   double figure = 0;
-  std::string baseline_name;
+  std::string baseline_name{};
   double baseline = 0;
   double ratio = 0;   // figure / baseline; the median over rounds, not that of the medians
   double budget = 0;  // the largest ratio that passes
