@@ -18,7 +18,6 @@
 namespace backplane::bench {
 namespace {
 
-using toolkit::MemoryManagement;
 using toolkit::Slice;
 using toolkit::TraceStep;
 

@@ -46,8 +46,9 @@ void print_finding(const Finding& finding, std::uint32_t width) {
 Picture annotate(Picture picture, const std::vector<Source>& sources) {
   for (std::size_t i = sources.size(); i-- > 0;) {
     const bool bright = i < kShown;
+    const std::uint32_t row = sources[i].peak / picture.width;
     const double x = sources[i].peak % picture.width;
-    const double y = sources[i].peak / picture.width;
+    const double y = row;
     const double radius = 3 + 0.7 * std::sqrt(static_cast<double>(sources[i].pixels));
     draw_circle(picture, x, y, radius, bright ? Colour{255, 90, 60} : Colour{90, 220, 120});
     if (!bright) continue;
