@@ -68,12 +68,14 @@ void Lane::sleep_until_call_finished() noexcept {
   }
 }
 
-Lane::Drained Lane::drain(Runner& runner, std::size_t limit, std::uint32_t last_turn) {
+Lane::Drained Lane::drain(Runner& runner, std::size_t limit, std::uint32_t last_turn, bool looked_just_now) {
   Drained drained;
   const std::uint64_t start = read_;
   const std::uint64_t stop = start + std::min<std::uint64_t>(settled_.tail - start, limit);
   // A caller that waits for room leaves the ring this full, and cannot have started to wait behind our back.
-  const std::uint64_t tail = tail_.load(std::memory_order_acquire);
+  // Only where the look was just now is it still good enough; another costs the calling thread its line once
+  // more.
+  const std::uint64_t tail = looked_just_now ? seen_.tail : tail_.load(std::memory_order_acquire);
   const bool crowded = tail - start > kCapacity / 2;
   std::uint64_t published = start;
   std::uint64_t fetched = start;

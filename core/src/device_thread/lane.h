@@ -140,7 +140,7 @@ class Lane {
     bool call = false;
     [[nodiscard]] bool any() const noexcept { return records != 0 || call; }
   };
-  Drained drain(Runner& runner, std::size_t limit, std::uint32_t last_turn);
+  Drained drain(Runner& runner, std::size_t limit, std::uint32_t last_turn, bool looked_just_now);
 
   /// Whether turn `a` comes after turn `b`; they are never half the range apart.
   [[nodiscard]] static bool is_later(std::uint32_t a, std::uint32_t b) noexcept {

@@ -285,10 +285,11 @@ Lane::Drained Runner::run_in_order() {
     if (first == nullptr || !first->next_is_settled()) break;
     const std::uint32_t last_turn =
         second != nullptr ? second->next_turn() : first->next_turn() + kNoLaterTurn;
-    const Lane::Drained drained = first->drain(*this, Lane::kQuantum, last_turn);
+    const bool alone = second == nullptr;
+    const Lane::Drained drained = first->drain(*this, Lane::kQuantum, last_turn, alone && !total.any());
     total.records += drained.records;
     total.call = total.call || drained.call;
-    if (second == nullptr && !first->pending()) break;
+    if (alone) break;  // whatever is left is looked at again first
   }
   return total;
 }
